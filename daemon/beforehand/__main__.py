@@ -1,0 +1,5 @@
+"""`python -m beforehand`."""
+
+from beforehand.cli.main import app
+
+app()

@@ -1,0 +1,77 @@
+"""Every error the product raises, in one tree. Each says what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+
+class BeforehandError(Exception):
+    """Base of all errors; `str()` is one line: the problem, then the advice."""
+
+    def __init__(self, problem: str, advice: str = "") -> None:
+        super().__init__(f"{problem} {advice}".strip())
+        self.problem = problem
+        self.advice = advice
+
+
+class Refusal(BeforehandError):
+    """An inbound message that cannot be accepted: `field` names where, `advice` says what would be right."""
+
+    def __init__(self, field: str, problem: str, advice: str = "") -> None:
+        super().__init__(problem, advice)
+        self.field = field
+
+
+class SettingsError(BeforehandError):
+    """A setting that cannot be used."""
+
+
+class RuleError(BeforehandError):
+    """A rule pack that cannot be used: `file` and `line` (from 1) say where."""
+
+    def __init__(self, file: str, line: int, problem: str, advice: str = "") -> None:
+        super().__init__(f"{file}:{line}: {problem}", advice)
+        self.file = file
+        self.line = line
+
+
+class BusError(BeforehandError):
+    """The broker cannot be used now."""
+
+
+class BusUnavailable(BusError):
+    """No connection to the broker; the call may be repeated once it is back."""
+
+
+class PublishRefused(BusError):
+    """The broker answered a publish with a failure code (an ACL, a quota, a packet that is too large)."""
+
+
+class ClientIdTaken(BusError):
+    """Another process uses this daemon's client id."""
+
+
+class BrokerFailed(BusError):
+    """The embedded broker could not be started."""
+
+
+class JournalError(BeforehandError):
+    """The journal cannot be used now; nothing that it was given has been acknowledged."""
+
+
+class SchemaMismatch(JournalError):
+    """The journal was written by a version whose schema this one does not know."""
+
+
+class EmbedderError(BeforehandError):
+    """An embedder that cannot be loaded or does not answer."""
+
+
+class FingerprintMismatch(EmbedderError):
+    """Vectors on disk were made by another embedder than the one configured."""
+
+
+class ModelRefused(BeforehandError):
+    """A trigger model whose file, features or numbers do not match; the daemon goes on with rules."""
+
+
+class NotFound(BeforehandError):
+    """Something asked for by id that does not exist here."""

@@ -1,0 +1,1 @@
+"""What agents said their packets were worth. Pure."""

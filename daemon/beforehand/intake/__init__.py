@@ -1,0 +1,1 @@
+"""The door: reading, ordering, deduplicating and storing what arrives."""

@@ -1,0 +1,85 @@
+"""Every bound of the product on one page, with the assertions that hold between them.
+
+Sizes are bytes, times are seconds, unless the name says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# --- ids and messages (WIRE) ---
+ID_BYTES: Final = 128
+"""tenant, agent, run, step: UTF-8 bytes before percent-encoding."""
+MESSAGE_ID_BYTES: Final = 256
+EPOCH_BYTES: Final = 128
+TEXT_CHARS: Final = 200_000
+"""The text of an event; longer ones are refused with the advice to send a reference."""
+LIST_ITEMS: Final = 256
+"""tags, facts, subject_ids, needs, kinds, tools: entries in one list."""
+LABEL_CHARS: Final = 512
+"""One tag, tool name, space label, need, subject or attribute."""
+PLAN_STEPS: Final = 512
+INBOUND_BYTES: Final = 1_048_576
+NESTING: Final = 64
+"""Depth of the JSON of one message."""
+SEQ_MAX: Final = 2**53 - 1
+REVISION_MAX: Final = 2**53 - 1
+K_MAX: Final = 200
+
+# --- packets ---
+PACKET_BYTES: Final = 65_536
+BUDGET_TOKENS_MAX: Final = 8_192
+PACKET_ITEMS: Final = 64
+ITEM_CHARS: Final = 1_200
+"""One item's text; longer memories are cut to an excerpt."""
+HORIZON_MAX: Final = 8
+CANDIDATES: Final = 256
+"""Candidates scored for one step."""
+PACKET_EXPIRY_S: Final = 86_400
+
+# --- intake ---
+ARRIVALS_HIGH: Final = 2_048
+"""Unread messages at which the ingest socket is paused."""
+ARRIVALS_LOW: Final = 512
+BATCH_MESSAGES: Final = 256
+"""Messages of one group commit."""
+UNCOMMITTED_HIGH: Final = 4_096
+"""Messages applied to memory and not yet on disk, at which intake waits for the journal."""
+DEAD_LETTERS: Final = 10_000
+DEAD_LETTER_BYTES: Final = 16_384
+"""What is kept of one refused payload."""
+GAP_RANGES: Final = 64
+"""Missing ranges named in one cumulative receipt."""
+AHEAD_SEQ: Final = 100_000
+"""How far past the durable mark a sequence number is remembered one by one."""
+
+# --- memory ---
+AGENTS_HOT: Final = 2_000
+RECENT_EVENTS: Final = 32
+"""Newest events of a run shown to rule conditions."""
+PASSAGES_PER_EVENT: Final = 400
+PASSAGE_CHARS: Final = 400
+
+# --- broker ---
+KEEPALIVE_S: Final = 30
+SESSION_EXPIRY_S: Final = 7 * 86_400
+RECEIVE_MAXIMUM: Final = 256
+RECONNECT_FIRST_S: Final = 0.1
+RECONNECT_LAST_S: Final = 15.0
+TAKEOVERS: Final = 5
+"""Connections lost within a second of being made, one after another, before the daemon gives up with advice."""
+PROBE_WARN_S: Final = 0.010
+PENDING_PACKETS: Final = 10_000
+"""Topics with an unpublished packet; a newer packet replaces an older one of its topic."""
+PENDING_RECEIPTS: Final = 10_000
+
+# --- client ---
+OUTBOX_MESSAGES: Final = 10_000
+OUTBOX_BYTES: Final = 64 * 1_048_576
+
+assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when it is imported
+assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
+assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
+assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
+assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
+assert DEAD_LETTER_BYTES < INBOUND_BYTES  # noqa: S101

@@ -1,0 +1,1 @@
+"""The words: every message of the wire contract, its topics and its codec."""

@@ -1,0 +1,1 @@
+"""The way of one message from journal to packet."""

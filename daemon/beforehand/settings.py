@@ -1,0 +1,155 @@
+"""Settings: a TOML file, then the environment, then flags; each overrides the one before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from beforehand import limits
+from beforehand.errors import SettingsError
+from beforehand.messages import topics
+
+ENVIRONMENT_PREFIX = "BEFOREHAND_"
+DEFAULT_FILE = Path("beforehand.toml")
+
+
+class Section(BaseModel):
+    """Base of the sections; an unknown key is an error, so that a typing mistake is found."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BrokerSettings(Section):
+    """Where the broker is. Neither `host` nor `socket`: one is started on loopback."""
+
+    host: str | None = Field(None, description="name or address of the broker")
+    port: Annotated[int, Field(ge=1, le=65535)] | None = Field(None, description="default 1883, with TLS 8883")
+    socket: Path | None = Field(None, description="Unix socket of the broker, instead of host and port")
+    protocol: Literal["5", "3.1.1"] = Field("5", description="MQTT version")
+    username: str | None = None
+    password: SecretStr | None = None
+    tls: bool = Field(default=False, description="speak TLS")
+    tls_ca: Path | None = Field(None, description="CA certificates (PEM); left out: those of the system")
+    tls_cert: Path | None = Field(None, description="client certificate (PEM)")
+    tls_key: Path | None = Field(None, description="key of the client certificate (PEM)")
+    root: str = Field(topics.ROOT, description="first levels of every topic")
+    name: str = Field("main", description="this daemon's name: its client ids and its status topic")
+    embedded: Literal["auto", "mosquitto", "iotcore"] = Field(
+        "auto", description="which broker to start if none is named"
+    )
+    embedded_port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        1883, description="its port on 127.0.0.1; 0: any free one"
+    )
+
+    @field_validator("root")
+    @classmethod
+    def _root_is_a_topic(cls, root: str) -> str:
+        if not root or root.startswith(("/", "$")) or root.endswith("/") or any(sign in root for sign in "+#\0"):
+            raise ValueError("a root is topic levels such as `beforehand/v1`, without wildcards or slashes at its ends")
+        return root
+
+
+class JournalSettings(Section):
+    """Where the journal is and how it commits."""
+
+    path: Path = Field(Path("beforehand.sqlite3"), description="SQLite file; `:memory:` keeps nothing")
+    commit_messages: Annotated[int, Field(ge=1, le=limits.BATCH_MESSAGES)] = Field(
+        limits.BATCH_MESSAGES, description="most messages of one group commit"
+    )
+    commit_age_s: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0,
+        description="how long a commit waits for company; 0: it takes what has come behind the running one",
+    )
+
+
+class PolicySettings(Section):
+    """What a packet may cost and when it is worth sending."""
+
+    name: str = "default"
+    horizon: Annotated[int, Field(ge=1, le=limits.HORIZON_MAX)] = Field(2, description="coming steps prepared at once")
+    budget_tokens: Annotated[int, Field(ge=0, le=limits.BUDGET_TOKENS_MAX)] = Field(
+        512, description="most tokens of a packet, wrapper included; 0: no packets"
+    )
+    window_events: Annotated[int, Field(ge=0)] = Field(
+        0, description="newest events that the agent still sees; 0: unknown"
+    )
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.25, description="least probability of an item")
+    token_price: Annotated[float, Field(ge=0)] = Field(0.0005, description="probability that one token has to earn")
+    packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")
+    gap_wait_s: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.02, description="how long a step waits for messages that its counter says are on the way"
+    )
+
+
+class MemorySettings(Section):
+    """What is kept in memory."""
+
+    agents_hot: Annotated[int, Field(ge=1)] = Field(
+        limits.AGENTS_HOT, description="agents kept in memory, least recently used out"
+    )
+
+
+class EmbedderSettings(Section):
+    """What turns text into vectors."""
+
+    kind: Literal["static", "hashing", "none"] = Field(
+        "static", description="static token table, hashed n-grams, or no vectors"
+    )
+
+
+class Settings(BaseSettings):
+    """All settings. Environment: BEFOREHAND_BROKER__HOST and so on."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, toml_file=None
+    )
+
+    broker: BrokerSettings = BrokerSettings()
+    journal: JournalSettings = JournalSettings()
+    policy: PolicySettings = PolicySettings()
+    memory: MemorySettings = MemorySettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags over environment over file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def load(file: Path | None = None, **flags: Any) -> Settings:
+    """Settings from `file` (default: beforehand.toml here, when there is one), environment and flags.
+
+    flags: sections as dictionaries, such as `broker={"host": "mqtt"}`. Raises SettingsError naming the setting.
+    """
+    if file is not None and not file.is_file():
+        raise SettingsError(f"no settings file {file}.", "Name one that exists, or leave --config out.")
+    chosen = file or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
+
+    class _FromFile(Settings):
+        model_config = SettingsConfigDict(toml_file=chosen)
+
+    try:
+        return Settings.model_construct(**_FromFile(**flags).__dict__)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(
+            f"setting {name}: {first['msg']}.", "`beforehand config show` lists all settings."
+        ) from None
+    except ValueError as error:
+        raise SettingsError(f"settings file {chosen}: {error}.", "Write it as TOML, one table per section.") from None

@@ -1,0 +1,1 @@
+"""Deciding what a step needs: features, rules, model, utility, decision. Pure."""
