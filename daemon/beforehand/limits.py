@@ -53,6 +53,9 @@ GAP_RANGES: Final = 64
 AHEAD_SEQ: Final = 100_000
 """How far past the durable mark a sequence number is remembered one by one."""
 
+RECORD_EVERY_S: Final = 0.02
+"""How long a packet waits for others before its record goes to the journal."""
+
 # --- memory ---
 AGENTS_HOT: Final = 2_000
 RECENT_EVENTS: Final = 32

@@ -58,6 +58,16 @@ def restore(address: Address, body: bytes, *, key: str, at_us: int, received_us:
     )
 
 
+def given_id(payload: bytes) -> str | None:
+    """The id that the sender gave a message, even one that was refused; None when none can be read."""
+    try:
+        body = orjson.loads(payload[: limits.INBOUND_BYTES])
+    except orjson.JSONDecodeError:
+        return None
+    found = body.get("id") if isinstance(body, dict) else None
+    return found if isinstance(found, str) and len(found) <= limits.MESSAGE_ID_BYTES else None
+
+
 def write(message: BaseModel) -> bytes:
     """An outbound message as JSON bytes; the same message always gives the same bytes."""
     return orjson.dumps(message.model_dump(mode="json", by_alias=True))

@@ -15,6 +15,7 @@ class Entry:
     id: the idempotency key within (scope, channel), given or derived.
     at_us: when it happened; `at_given` is False when that is only the time of arrival. Microseconds since 1970, UTC.
     body: the JSON object as it was accepted (envelope opened), so that a replay reads what was written.
+    response_topic, correlation: how a recall wants its answer; not journalled, since an old question is not answered.
     """
 
     scope: Scope
@@ -27,6 +28,8 @@ class Entry:
     retained: bool
     body: bytes
     unknown_fields: int = 0
+    response_topic: str | None = None
+    correlation: bytes | None = None
 
     @property
     def counted(self) -> tuple[str, int] | None:

@@ -85,7 +85,7 @@ def read(topic: str, root: str = ROOT) -> Address:
             f"channels are {', '.join(sorted(CHANNELS))}; `/` inside an id is written %2F",
         )
     tenant, agent, run = (decode(level, name) for level, name in zip(levels, ("tenant", "agent", "run"), strict=False))
-    return Address(Scope(tenant, agent, run), levels[3])  # type: ignore[arg-type]
+    return Address(Scope(tenant, agent, run), levels[3])
 
 
 def of_run(scope: Scope, channel: str, root: str = ROOT) -> str:

@@ -1,0 +1,151 @@
+"""All that is remembered of one agent: a fold over its messages. Runs have sessions; events have rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from beforehand.index.entities import Entities
+from beforehand.index.lexical import Lexical
+from beforehand.index.passages import split
+from beforehand.index.semantic import VectorIndex
+from beforehand.index.timeline import Timeline
+from beforehand.memory.codes import Codes
+from beforehand.memory.facts import FactBook
+from beforehand.memory.remembered import Remembered, authority_of, excerpts_of
+from beforehand.memory.session import Session
+from beforehand.memory.standing import is_standing, is_trivial
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Event
+from beforehand.messages.topics import Scope
+
+
+_TELLING: Final = frozenset({"message", "note", "reflection"})
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one message changed. `event` is None unless it was one; `dropped`: steps that a new plan no longer has."""
+
+    session: Session
+    position: int
+    event: Remembered | None
+    dropped: list[str]
+
+
+class AgentMemory:
+    """The projections of one agent. Rows are 0, 1, 2, ... over its events in order of arrival."""
+
+    def __init__(self, tenant: str, agent: str, vectors: VectorIndex | None = None) -> None:
+        self.tenant = tenant
+        self.agent = agent
+        self.sessions: dict[str, Session] = {}
+        self.events: list[Remembered] = []
+        self.timeline = Timeline()
+        self.words = Lexical()
+        self.entities = Entities()
+        self.vectors = vectors
+        self.facts = FactBook()
+        self.codes = Codes()
+        self.mentions: dict[str, int] = {}
+        self._rows: dict[tuple[str, str], int] = {}
+        self._standing: list[tuple[int, int]] = []
+
+    def session(self, run: str) -> Session:
+        """The session of a run, made when it is new."""
+        found = self.sessions.get(run)
+        if found is None:
+            scope = Scope(self.tenant, self.agent, run)
+            found = self.sessions[run] = Session(scope, code=self.codes.of("run", run))
+        return found
+
+    def take(self, entry: Entry) -> Taken:
+        """Fold in one new message. The caller has asked `session(run).knows(entry)` first."""
+        session = self.session(entry.scope.run)
+        dropped = session.take(entry)
+        event = self._remember(entry, entry.message, session) if isinstance(entry.message, Event) else None
+        return Taken(session, session.position, event, dropped)
+
+    def row_of(self, run: str, event_id: str) -> int | None:
+        """The row of an event, by its id within a run."""
+        return self._rows.get((run, event_id))
+
+    def embed(self, row: int, vector: NDArray[np.float32]) -> None:
+        """Add the vector of an event, whenever it comes."""
+        if self.vectors is not None:
+            self.vectors.put([row], vector[None, :])
+
+    def recent(self, session: Session, count: int) -> list[Remembered]:
+        """The newest `count` events of a run, newest first, in the order of the run."""
+        return [self.events[row] for row in self.timeline.last(count, run=session.code)[::-1]]
+
+    def newest_standing(self, count: int = 200) -> list[tuple[int, int]]:
+        """(row, passage) of the newest sentences that state a preference, a constraint or a confirmation."""
+        return self._standing[: -count - 1 : -1]
+
+    def _remember(self, entry: Entry, event: Event, session: Session) -> Remembered:
+        row = len(self.events)
+        authority = authority_of(event.source, event.role)
+        excerpts = excerpts_of(split(event.text, event.data, event.args))
+        worthy = bool(event.facts) or event.data is not None or bool(event.args) or not is_trivial(event.text)
+        kept = Remembered(
+            row=row,
+            run=entry.scope.run,
+            position=session.position,
+            id=entry.id,
+            kind=event.kind,
+            role=event.role,
+            tool=event.tool,
+            ok=event.ok,
+            authority=authority,
+            space=event.space,
+            tags=frozenset(event.tags),
+            step=event.step,
+            at_us=entry.at_us,
+            importance=0.5 if event.importance is None else event.importance,
+            text=event.text,
+            excerpts=excerpts if worthy else (),
+            worthy=worthy,
+        )
+        self.events.append(kept)
+        self._rows[entry.scope.run, entry.id] = row
+        self._index(kept, entry, session)
+        self.facts.take(entry, event, row, authority)
+        session.said.take(kept)
+        for excerpt in kept.excerpts:
+            if excerpt.passage.value:
+                value = excerpt.passage.value.casefold()
+                self.mentions[value] = self.mentions.get(value, 0) + 1
+        return kept
+
+    def _index(self, event: Remembered, entry: Entry, session: Session) -> None:
+        self.timeline.append(
+            run=session.code,
+            at_us=event.at_us,
+            kind=self.codes.of("kind", event.kind),
+            tool=self.codes.of("tool", event.tool or ""),
+            space=self.codes.of("space", event.space or ""),
+            failed=event.ok is False,
+            action=event.kind == "action",
+            importance=event.importance,
+            count=session.order_key(entry),
+        )
+        if event.worthy:
+            self.words.add(event.row, searchable(event, entry))
+            self.entities.add(event.row, [excerpt.passage for excerpt in event.excerpts])
+        if event.kind in _TELLING:
+            said = (number for number, excerpt in enumerate(event.excerpts) if is_standing(excerpt.passage.text))
+            self._standing += [(event.row, number) for number in said]
+
+
+def searchable(event: Remembered, entry: Entry) -> str:
+    """The text that an event is found by: its tool, its text, and what it carries as JSON."""
+    message = entry.message
+    parts = [event.tool or "", event.text]
+    if isinstance(message, Event):
+        parts += [orjson.dumps(part).decode() for part in (message.args, message.data) if part]
+    return " ".join(part for part in parts if part)

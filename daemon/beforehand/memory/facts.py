@@ -1,0 +1,117 @@
+"""Facts that events claim, and which of them stand now.
+
+Conflict key: (subject, attribute, space). Authority: user over tool over agent over unknown. A claim of the same or
+higher authority that is valid later supersedes; one of lower authority never does, and is kept as a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Event
+from beforehand.messages.outbound import Authority
+from beforehand.messages.values import micros
+
+RANK: Final[dict[Authority, int]] = {"user": 3, "tool": 2, "agent": 1, "unknown": 0}
+Key = tuple[str, str, str]
+_FOREVER: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim. Valid from `from_us` until `to_us` (None: until further notice), microseconds since 1970."""
+
+    key: Key
+    value: str
+    authority: Authority
+    from_us: int
+    to_us: int | None
+    row: int
+    event_id: str
+
+    @property
+    def text(self) -> str:
+        """`subject attribute: value`."""
+        subject, attribute, _ = self.key
+        return f"{subject} {attribute}: {self.value}"
+
+    def valid_at(self, now_us: int) -> bool:
+        """Whether the claim's own validity covers `now_us`."""
+        return self.from_us <= now_us and (self.to_us is None or now_us < self.to_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The claim that stands for a key, and those of lower authority that contradict it later."""
+
+    claim: Claim
+    conflicts: tuple[Claim, ...]
+
+
+class FactBook:
+    """All claims of one agent."""
+
+    def __init__(self) -> None:
+        self._claims: dict[Key, list[Claim]] = {}
+        self._stale: dict[int, set[str]] = {}
+        self._stale_from = 0
+        self._stale_to = 0
+
+    def take(self, entry: Entry, event: Event, row: int, authority: Authority) -> None:
+        """Fold in the claims of one event."""
+        for fact in event.facts:
+            key = (fact.subject.casefold(), fact.attribute.casefold(), event.space or "")
+            claim = Claim(
+                key=(fact.subject, fact.attribute, event.space or ""),
+                value=_plain(fact.value),
+                authority=authority,
+                from_us=entry.at_us if fact.valid_from is None else micros(fact.valid_from),
+                to_us=None if fact.valid_to is None else micros(fact.valid_to),
+                row=row,
+                event_id=entry.id,
+            )
+            self._claims.setdefault(key, []).append(claim)
+            self._stale_to = 0
+
+    def standing(self, now_us: int) -> Iterator[Standing]:
+        """Every fact that stands at `now_us`."""
+        for claims in self._claims.values():
+            valid = [claim for claim in claims if claim.valid_at(now_us)]
+            if valid:
+                best = max(valid, key=_precedence)
+                later = tuple(c for c in valid if c.from_us > best.from_us and c.value != best.value)
+                yield Standing(best, later)
+
+    def stale(self, now_us: int) -> dict[int, set[str]]:
+        """Row to the values that its event claimed and that stand no longer: no packet may carry them from there."""
+        if not self._stale_from <= now_us < self._stale_to:
+            self._find_stale(now_us)
+        return self._stale
+
+    def _find_stale(self, now_us: int) -> None:
+        """Derived again when a claim comes or a validity begins or ends."""
+        self._stale, self._stale_from, self._stale_to = {}, now_us, _FOREVER
+        for claims in self._claims.values():
+            shown = {claim for claim in claims if claim.valid_at(now_us)}
+            best = max(shown, key=_precedence, default=None)
+            for claim in claims:
+                changes = [at for at in (claim.from_us, claim.to_us) if at is not None and at > now_us]
+                self._stale_to = min([self._stale_to, *changes])
+                ahead = claim.from_us > now_us
+                conflict = claim in shown and best is not None and claim.from_us > best.from_us
+                same = best is not None and claim.value == best.value
+                if not (ahead or conflict or same):
+                    self._stale.setdefault(claim.row, set()).add(claim.value)
+
+
+def _precedence(claim: Claim) -> tuple[int, int, int]:
+    return RANK[claim.authority], claim.from_us, claim.row
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

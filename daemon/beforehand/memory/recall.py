@@ -1,0 +1,62 @@
+"""A question to memory and what it finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand import limits
+
+Channel = Literal[
+    "exact", "facts", "timeline", "semantic", "lexical", "tree", "workflow", "window", "summary", "hybrid"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What to look for. Empty sets and None mean: any.
+
+    needs: argument names or words whose values are wanted (channel `exact`).
+    last: only the newest so many events of the run.
+    now_us: when it is asked (facts that stand then).
+    rows: only these, in the order of the run (a window that was resolved).
+    """
+
+    channel: Channel
+    query: str = ""
+    needs: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    authorities: frozenset[str] = frozenset()
+    ok: bool | None = None
+    run: str | None = None
+    space: str | None = None
+    last: int | None = None
+    now_us: int = 0
+    k: int = 10
+    rows: NDArray[np.int64] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.k <= limits.K_MAX:
+            raise ValueError(f"k is 1 to {limits.K_MAX}, not {self.k}")
+
+    @property
+    def filtered(self) -> bool:
+        """Whether anything narrows the question."""
+        sets = self.kinds or self.tools or self.tags or self.authorities
+        return bool(sets) or any(part is not None for part in (self.ok, self.run, self.space, self.last, self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One find: an event (`row`), or one passage of it. `rank` counts from 0 within its channel."""
+
+    row: int
+    passage: int | None
+    channel: Channel
+    rank: int
+    score: float

@@ -1,0 +1,80 @@
+"""One run as the daemon knows it: its plan, its place in it, what has come, how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from beforehand.memory.counting import Ranges
+from beforehand.memory.said import Said
+from beforehand.memory.steps import Itinerary
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Event, Feedback, Plan, StepMark
+from beforehand.messages.topics import Scope
+
+
+@dataclass(slots=True)
+class Session:
+    """State of one run. `position` counts its accepted messages, from 1."""
+
+    scope: Scope
+    code: int
+    itinerary: Itinerary = field(default_factory=Itinerary)
+    position: int = 0
+    newest_event: str | None = None
+    last_at_us: int = 0
+    errors_in_a_row: int = 0
+    outcome: str | float | None = None
+    known: dict[tuple[str, str], int] = field(default_factory=dict)
+    received: dict[str, Ranges] = field(default_factory=dict)
+    durable: dict[str, Ranges] = field(default_factory=dict)
+    epochs: dict[str, int] = field(default_factory=dict)
+    said: Said = field(default_factory=Said)
+
+    def knows(self, entry: Entry) -> int | None:
+        """The run position of an earlier copy of this message, or None."""
+        return self.known.get((entry.channel, entry.id))
+
+    def take(self, entry: Entry) -> list[str]:
+        """Fold one new message in. Returns ids of steps that a new plan dropped."""
+        self.position += 1
+        self.known[entry.channel, entry.id] = self.position
+        if entry.counted is not None:
+            epoch, seq = entry.counted
+            self.received.setdefault(epoch, Ranges()).add(seq)
+            self.epochs.setdefault(epoch, len(self.epochs))
+        match entry.message:
+            case Plan() as plan:
+                return self.itinerary.replace(plan)
+            case StepMark() as mark:
+                self.itinerary.mark(mark, self.position)
+            case Feedback(outcome=outcome) if outcome is not None:
+                self.outcome = outcome
+            case Event() as event:
+                self._happened(entry, event)
+        return []
+
+    def _happened(self, entry: Entry, event: Event) -> None:
+        self.newest_event = entry.id
+        self.last_at_us = max(self.last_at_us, entry.at_us)
+        if event.ok is not None:
+            self.errors_in_a_row = 0 if event.ok else self.errors_in_a_row + 1
+
+    def order_key(self, entry: Entry) -> tuple[int, int] | None:
+        """(ordinal of the epoch, seq) of a counted message: its place in the run, whenever it came."""
+        if entry.counted is None:
+            return None
+        epoch, seq = entry.counted
+        return self.epochs.setdefault(epoch, len(self.epochs)), seq
+
+    def stored(self, entry: Entry) -> None:
+        """This message is on disk."""
+        if entry.counted is not None:
+            epoch, seq = entry.counted
+            self.durable.setdefault(epoch, Ranges()).add(seq)
+
+    def waits_for(self, entry: Entry) -> bool:
+        """Whether messages that the agent sent before this one have not come yet."""
+        if entry.counted is None:
+            return False
+        epoch, seq = entry.counted
+        return self.received.get(epoch, Ranges()).unbroken_to < seq - 1

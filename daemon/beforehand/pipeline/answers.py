@@ -1,0 +1,153 @@
+"""Explicit questions: a recall is routed, its finds are quoted within the budget, and the reply says who was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand import limits
+from beforehand.context.budget import fit
+from beforehand.context.choice import Choice
+from beforehand.errors import NotFound
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.recall import Channel, Found, Recall
+from beforehand.memory.router import recall
+from beforehand.memory.session import Session
+from beforehand.memory.windows import resolve
+from beforehand.messages import codec, topics
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Question
+from beforehand.messages.outbound import Reply, ReplyItem, Watermark
+from beforehand.messages.values import micros, moment
+from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.ports import Clock, Embedder
+from beforehand.trigger.policy import Policy
+
+_ROUTES: Final[dict[str, tuple[Channel, ...]]] = {
+    "auto": ("exact", "facts", "hybrid"),
+    "exact": ("exact",),
+    "semantic": ("semantic",),
+    "timeline": ("timeline",),
+    "facts": ("facts",),
+}
+_WHY: Final[dict[Channel, str]] = {
+    "exact": "identifiers and argument names are answered exactly, before any likeness",
+    "facts": "what stands now",
+    "hybrid": "likeness by words and meaning, after what is exact",
+    "semantic": "asked for",
+    "timeline": "order in time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers questions from memory; the reply goes where the asker said, else to the run's `reply` topic."""
+
+    publisher: Publisher
+    embedder: Embedder | None
+    clock: Clock
+    policy: Policy
+    root: str
+
+    def answer(self, memory: AgentMemory, session: Session, entry: Entry) -> None:
+        """Publish the reply to one question."""
+        question = entry.message
+        assert isinstance(question, Question)  # noqa: S101  the pipeline matched it
+        topic = entry.response_topic or topics.of_run(entry.scope, "reply", self.root)
+        payload = codec.write(self.reply(memory, session, entry.id, question))
+        self.publisher.put(Outgoing(topic, payload, correlation=entry.correlation))
+
+    def reply(self, memory: AgentMemory, session: Session, question_id: str, question: Question) -> Reply:
+        """The reply to one question; one that cannot be answered says why."""
+        watermark = Watermark(event=session.newest_event, position=session.position)
+        try:
+            found, asked = self._ask(memory, session, question)
+        except NotFound as error:
+            return Reply(id=question_id, status="error", reason=str(error), watermark=watermark)
+        budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
+        choices = [_choice(memory, session, find, rank) for rank, find in enumerate(found)]
+        fitted = fit(choices, budget)
+        missing = self.embedder is None and question.mode in ("auto", "semantic")
+        return Reply(
+            id=question_id,
+            status="degraded" if missing else "ready" if found else "empty",
+            reason="without embedder" if missing else None,
+            items=[_item(memory, find) for find in found],
+            rendered=fitted.rendered,
+            tokens=fitted.tokens,
+            searched=len(memory.events),
+            asked=[{"channel": channel, "why": _WHY[channel]} for channel in asked],
+            watermark=watermark,
+        )
+
+    def _ask(self, memory: AgentMemory, session: Session, question: Question) -> tuple[list[Found], Sequence[Channel]]:
+        """Channels in the order of their exactness until there are k different finds."""
+        channels = _ROUTES.get(question.mode)
+        if channels is None:
+            raise NotFound(f"mode {question.mode!r} is not served.", f"Ask with one of {', '.join(_ROUTES)}.")
+        rows = None if question.window is None else resolve(memory, session, question.window)
+        if question.mode == "auto" and rows is not None and not question.query:
+            channels = ("timeline",)
+        vector = None if self.embedder is None or not question.query else self.embedder.embed([question.query])[0]
+        found: dict[tuple[int, int | None], Found] = {}
+        for channel in channels:
+            for find in recall(memory, self._recall(channel, question, rows), vector):
+                found.setdefault((find.row, find.passage), find)
+        return list(found.values())[: question.k], channels
+
+    def _recall(self, channel: Channel, question: Question, rows: NDArray[np.int64] | None) -> Recall:
+        as_of_us = self.clock.now_us() if question.as_of is None else micros(question.as_of)
+        return Recall(
+            channel=channel,
+            query=question.query,
+            kinds=frozenset(question.kinds),
+            tags=frozenset(question.tags),
+            tools=frozenset(question.tools),
+            space=question.space,
+            now_us=as_of_us,
+            k=question.k,
+            rows=rows,
+        )
+
+
+def _choice(memory: AgentMemory, session: Session, found: Found, rank: int) -> Choice:
+    event = memory.events[found.row]
+    return Choice(
+        kind="event",
+        text=_text(memory, found),
+        probability=1.0 / (1 + rank),
+        event_ids=(event.id,),
+        position=event.position if event.run == session.scope.run else None,
+        place=found.passage or 0,
+        at_us=event.at_us,
+        source=event.role,
+        authority=event.authority,
+        tool=event.tool,
+    )
+
+
+def _item(memory: AgentMemory, found: Found) -> ReplyItem:
+    event = memory.events[found.row]
+    return ReplyItem(
+        event_ids=[event.id],
+        kind="event",
+        text=_text(memory, found),
+        at=moment(event.at_us),
+        source=event.tool or event.role,
+        authority=event.authority,
+        channel=found.channel,
+        score=found.score,
+    )
+
+
+def _text(memory: AgentMemory, found: Found) -> str:
+    """One passage, or all that the event says, cut to limits.ITEM_CHARS."""
+    event = memory.events[found.row]
+    if found.passage is not None:
+        return event.excerpts[found.passage].passage.text
+    whole = event.text or "; ".join(excerpt.passage.text for excerpt in event.excerpts)
+    return whole[: limits.ITEM_CHARS]

@@ -1,0 +1,192 @@
+"""Deciding for one step: rules ask, memory answers, the model scores, the price decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from beforehand.context.choice import Choice, identity
+from beforehand.context.tokens import count_tokens
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.recall import Found, Recall
+from beforehand.memory.router import Vector, recall
+from beforehand.memory.session import Session
+from beforehand.memory.steps import Step
+from beforehand.messages.outbound import Reason
+from beforehand.pipeline.runbook import Runbook
+from beforehand.pipeline.situations import situation_of
+from beforehand.ports import Embedder, Model
+from beforehand.trigger import features
+from beforehand.trigger.candidates import Ask, Candidate, gather
+from beforehand.trigger.decision import Scored, decide
+from beforehand.trigger.packs import Pack
+from beforehand.trigger.policy import Policy
+from beforehand.trigger.rules import Firing, fire
+
+_NEAREST: Final = 12
+_NEWEST: Final = 6
+_EXPLAINED: Final = 64
+_FALLING: Final = 0.25
+"""How fast a rule's claim falls with the rank of what its recall found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What was decided for a step. `missing` names the parts that it had to do without; `decision` explains everything."""
+
+    choices: list[Choice]
+    missing: list[str]
+    searched: int
+    decision: Mapping[str, Any]
+
+
+class Foresight:
+    """Holds the parts that decide. Deciding changes nothing: the run's book is read, never written, here."""
+
+    def __init__(self, packs: Sequence[Pack], policy: Policy, model: Model | None, embedder: Embedder | None) -> None:
+        self._packs = packs
+        self._policy = policy
+        self._model = model
+        self._embedder = embedder
+        self._vector = lru_cache(maxsize=4_096)(self._embed)
+
+    def foresee(self, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> Foreseen:
+        """What to say before `step`, from the memory as it stands at `now_us` (microseconds since 1970, UTC)."""
+        situation = situation_of(memory, session, step, now_us)
+        fired = fire(self._packs, situation, book.firings, now_us)
+        ask = Ask.of(step)
+        finds = list(self._find(memory, session, step, fired.firings, now_us))
+        candidates = gather(memory, finds, ask)
+        scores = None
+        if self._model is not None:
+            moment = features.Moment.of(memory, session, step, ask)
+            scores = self._model.score(features.matrix(candidates, moment))
+        self._cool(session, candidates, fired.firings, book, now_us)
+        tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
+        scored = decide(candidates, scores, tokens, self._policy, self._barred(memory, session, candidates, now_us))
+        choices = [
+            warned
+            for firing in fired.firings
+            if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, now_us)
+        ]
+        choices += [_choice(one, session) for one in scored if one.left_out is None]
+        return Foreseen(choices, self._missing(), len(memory.events), _explained(fired.firings, scored, len(finds)))
+
+    def _find(
+        self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
+    ) -> Iterator[tuple[str | None, float, Found]]:
+        """Finds of every rule that fired, then what is nearest by words, meaning and time; equal questions asked once."""
+        answered: dict[Recall, list[Found]] = {}
+
+        def ask(asked: Recall) -> list[Found]:
+            if asked not in answered:
+                answered[asked] = recall(memory, asked, self._vector(asked.query))
+            return answered[asked]
+
+        for firing in firings:
+            for filled in firing.recalls:
+                for found in ask(_recall_of(filled, session, now_us)):
+                    yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
+        run = session.scope.run
+        for plain in (
+            Recall("exact", step.announcement, step.needs, now_us=now_us, k=_NEAREST),
+            Recall("hybrid", step.announcement, now_us=now_us, k=_NEAREST),
+            Recall("window", run=run, now_us=now_us, k=_NEWEST),
+        ):
+            yield from ((None, 0.0, found) for found in ask(plain))
+
+    def _cool(
+        self, session: Session, candidates: list[Candidate], firings: Sequence[Firing], book: Runbook, now_us: int
+    ) -> None:
+        """A rule does not ask again, within its cooldown, for what was said: only the model may still want it."""
+        rules = {firing.rule.name: firing.rule for firing in firings}
+        for candidate in candidates:
+            if candidate.rules:
+                said = identity(_plain(candidate, session))
+                cooling = [name for name in candidate.rules if book.within(said, rules[name], now_us)]
+                for name in cooling:
+                    del candidate.rules[name]
+
+    def _barred(
+        self, memory: AgentMemory, session: Session, candidates: list[Candidate], now_us: int
+    ) -> dict[int, str]:
+        """Why candidates may not be said at all: they are no longer true, or the agent still sees them."""
+        window = self._policy.window_events
+        in_view = {event.row for event in memory.recent(session, window)} if window else set()
+        stale = memory.facts.stale(now_us)
+        barred = {}
+        for index, candidate in enumerate(candidates):
+            gone = stale.get(candidate.event.row, ())
+            if any(value in candidate.excerpt.passage.text for value in gone):
+                barred[index] = "superseded"
+            elif candidate.event.row in in_view:
+                barred[index] = "the agent still has it in view"
+        return barred
+
+    def _missing(self) -> list[str]:
+        """Parts that this daemon runs without."""
+        parts = {"trigger model": self._model, "embedder": self._embedder}
+        return [name for name, part in parts.items() if part is None]
+
+    def _embed(self, query: str) -> Vector:
+        return None if self._embedder is None or not query else self._embedder.embed([query])[0]
+
+
+def _recall_of(filled: FilledRecall, session: Session, now_us: int) -> Recall:
+    """A rule's recall as a question to memory; `last` looks at this run, everything else at all the agent's runs."""
+    action = filled.action
+    return Recall(
+        channel=action.channel,
+        query=filled.query,
+        needs=filled.needs,
+        kinds=frozenset(action.kinds),
+        tools=frozenset(filled.tools),
+        tags=frozenset(action.tags),
+        authorities=frozenset(action.sources),
+        ok=action.ok,
+        run=session.scope.run if action.last is not None else None,
+        last=action.last,
+        now_us=now_us,
+        k=action.k,
+    )
+
+
+def _plain(candidate: Candidate, session: Session) -> Choice:
+    """A candidate as the packet would say it, without its reasons. A place counts only within its own run."""
+    event, passage = candidate.event, candidate.excerpt.passage
+    return Choice(
+        kind="reflection" if event.kind == "reflection" else "event",
+        text=passage.text,
+        probability=0.0,
+        event_ids=(event.id,),
+        position=event.position if event.run == session.scope.run else None,
+        place=passage.position,
+        at_us=event.at_us,
+        source=event.role,
+        authority=event.authority,
+        tool=event.tool,
+    )
+
+
+def _choice(scored: Scored, session: Session) -> Choice:
+    plain = _plain(scored.candidate, session)
+    return replace(plain, probability=scored.probability, worth=scored.worth, why=tuple(scored.why))
+
+
+def _warning(firing: Firing) -> Choice | None:
+    if not firing.warning:
+        return None
+    reason = Reason(trigger="rule", name=firing.rule.name, score=firing.score)
+    return Choice(kind="warning", text=firing.warning, probability=firing.score, why=(reason,))
+
+
+def _explained(firings: Sequence[Firing], scored: Sequence[Scored], finds: int) -> dict[str, Any]:
+    """The whole arithmetic of one decision, best candidates first."""
+    return {
+        "rules": [{"name": firing.rule.name, "score": firing.score, "warning": firing.warning} for firing in firings],
+        "finds": finds,
+        "candidates": len(scored),
+        "considered": [one.explained() for one in scored[:_EXPLAINED]],
+    }

@@ -1,0 +1,114 @@
+"""From a decision to the topic: versions, sameness, the journal's record, and the clearing of what is over."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from beforehand import limits
+from beforehand.context.packet import PacketHeader, assemble, same_content
+from beforehand.memory.session import Session
+from beforehand.memory.steps import Step
+from beforehand.messages import codec, topics
+from beforehand.messages.outbound import Packet
+from beforehand.messages.topics import Scope
+from beforehand.pipeline.foresight import Foreseen
+from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.pipeline.runbook import Runbook
+from beforehand.ports import Clock, Journal, Measures, PacketRecord
+from beforehand.trigger.policy import Policy
+
+_BOOKS = 4 * limits.AGENTS_HOT
+
+
+@dataclass(slots=True)
+class Packets:
+    """`boot` names this process, so that a packet id is never given twice, not even when a crash lost a record."""
+
+    journal: Journal
+    publisher: Publisher
+    clock: Clock
+    measures: Measures
+    policy: Policy
+    root: str
+    boot: str
+    _books: OrderedDict[Scope, Runbook] = field(default_factory=OrderedDict)
+    _unrecorded: list[PacketRecord] = field(default_factory=list)
+
+    async def open(self, scope: Scope) -> None:
+        """Have the run's book at hand, from the journal when it is not."""
+        if scope in self._books:
+            self._books.move_to_end(scope)
+            return
+        await self.record()
+        past = await self.journal.packets(scope)
+        self._books.setdefault(scope, Runbook.of(record.packet for record in past))
+        if len(self._books) > _BOOKS:
+            self._books.popitem(last=False)
+
+    def book(self, scope: Scope) -> Runbook:
+        """The run's book; `open` has been awaited."""
+        return self._books[scope]
+
+    def send(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> Packet | None:
+        """Publish the packet, unless it is a refresh that says nothing new. Budget 0 means no packets."""
+        if self.policy.budget_tokens == 0:
+            return None
+        book = self._books[session.scope]
+        header = self._header(session, step, foreseen, final=final, late=late)
+        packet = assemble(header, foreseen.choices, self.policy.budget_tokens)
+        before = book.newest.get(step.id)
+        if not final and before is not None and same_content(before, packet):
+            self.measures.count("beforehand_unchanged_total")
+            return None
+        book.sent(packet)
+        self._unrecorded.append(PacketRecord(packet, foreseen.decision))
+        topic = topics.of_packet(session.scope, step.id, self.root)
+        self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
+        self._measure(packet)
+        return packet
+
+    def clear(self, scope: Scope, step: str) -> None:
+        """The step is over, or no longer planned: nothing stays on its topic."""
+        book = self._books.get(scope)
+        if book is not None:
+            book.closed(step)
+        self.publisher.put(Outgoing(topics.of_packet(scope, step, self.root), b"", retain=True))
+
+    async def record(self) -> None:
+        """Store what was sent since the last call."""
+        if self._unrecorded:
+            records, self._unrecorded = self._unrecorded, []
+            await self.journal.record(records)
+
+    def _header(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> PacketHeader:
+        version = self._books[session.scope].next_version(step.id)
+        now_us = self.clock.now_us()
+        return PacketHeader(
+            id=self._packet_id(session.scope, step.id, version),
+            scope=session.scope,
+            step=step.id,
+            plan_revision=session.itinerary.revision,
+            version=version,
+            final=final,
+            late=late,
+            down=tuple(foreseen.missing),
+            created_us=now_us,
+            expires_us=now_us + limits.PACKET_EXPIRY_S * 1_000_000,
+            event=session.newest_event,
+            position=session.position,
+            searched=foreseen.searched,
+            policy=self.policy.name,
+        )
+
+    def _packet_id(self, scope: Scope, step: str, version: int) -> str:
+        named = "\0".join((self.boot, scope.tenant, scope.agent, scope.run, step, str(version)))
+        return f"p_{hashlib.blake2b(named.encode(), digest_size=10).hexdigest()}"
+
+    def _measure(self, packet: Packet) -> None:
+        self.measures.count("beforehand_packets_total", status=packet.status, final=str(packet.final).lower())
+        self.measures.observe("beforehand_packet_tokens", packet.tokens)
+        for item in packet.items:
+            if item.why:
+                self.measures.count("beforehand_packet_items_total", trigger=item.why[0].trigger)

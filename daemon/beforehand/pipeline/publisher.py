@@ -1,0 +1,131 @@
+"""The way out: the newest packet of each topic reaches the broker, in order per topic, across reconnections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+import structlog
+
+from beforehand import limits
+from beforehand.errors import BusUnavailable, PublishRefused
+from beforehand.ports import Bus, Clock, Measures
+
+_log = structlog.get_logger()
+_IN_FLIGHT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One publish. An empty payload clears what is retained."""
+
+    topic: str
+    payload: bytes
+    retain: bool = False
+    expiry_s: float | None = None
+    correlation: bytes | None = None
+
+
+class Publisher:
+    """Retained messages replace each other per topic while they wait; the others queue, the oldest are dropped."""
+
+    def __init__(self, bus: Bus, clock: Clock, measures: Measures) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._measures = measures
+        self._retained: dict[str, Outgoing] = {}
+        self._plain: deque[Outgoing] = deque(maxlen=limits.PENDING_RECEIPTS)
+        self._standing: dict[str, Outgoing] = {}
+        self._busy: set[str] = set()
+        self._wake = asyncio.Event()
+
+    def put(self, outgoing: Outgoing) -> None:
+        """Hand over; returns at once. Past limits.PENDING_PACKETS waiting topics the oldest gives way."""
+        if not outgoing.retain:
+            self._plain.append(outgoing)
+        else:
+            self._retained[outgoing.topic] = outgoing
+            if len(self._retained) > limits.PENDING_PACKETS:
+                self._retained.pop(next(iter(self._retained)))
+                self._measures.count("beforehand_failures_total", part="publisher")
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Publish until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_IN_FLIGHT):
+                group.create_task(self._work())
+            group.create_task(self._restore_after_reconnection())
+
+    async def drain(self) -> None:
+        """Publish all that waits, then return (replay and shutdown)."""
+        while (outgoing := self._next()) is not None:
+            await self._send(outgoing)
+
+    async def _work(self) -> None:
+        while True:
+            outgoing = self._next()
+            if outgoing is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            await self._send(outgoing)
+
+    def _next(self) -> Outgoing | None:
+        """The next message whose topic nobody is publishing to."""
+        topic = next((topic for topic in self._retained if topic not in self._busy), None)
+        if topic is not None:
+            self._busy.add(topic)
+            return self._retained.pop(topic)
+        return self._plain.popleft() if self._plain else None
+
+    async def _send(self, outgoing: Outgoing) -> None:
+        started = self._clock.monotonic_s()
+        try:
+            await self._bus.publish(
+                outgoing.topic,
+                outgoing.payload,
+                retain=outgoing.retain,
+                expiry_s=outgoing.expiry_s,
+                correlation=outgoing.correlation,
+            )
+            self._measures.observe("beforehand_publish_seconds", self._clock.monotonic_s() - started)
+            self._remember(outgoing)
+        except PublishRefused as error:
+            self._measures.count("beforehand_publish_refused_total")
+            _log.warning("the broker refused a publish", topic=outgoing.topic, reason=str(error))
+        except BusUnavailable:
+            self._put_back(outgoing)
+            await self._bus.connected()
+        finally:
+            if outgoing.retain:
+                self._busy.discard(outgoing.topic)
+                if self._retained:
+                    self._wake.set()
+
+    def _put_back(self, outgoing: Outgoing) -> None:
+        """Wait for the broker, unless something newer for the topic already does."""
+        if outgoing.retain:
+            self._retained.setdefault(outgoing.topic, outgoing)
+        else:
+            self._plain.appendleft(outgoing)
+
+    def _remember(self, outgoing: Outgoing) -> None:
+        """What must be retained now, should the broker forget it."""
+        if outgoing.retain and outgoing.payload:
+            self._standing[outgoing.topic] = outgoing
+            if len(self._standing) > limits.PENDING_PACKETS:
+                self._standing.pop(next(iter(self._standing)))
+        else:
+            self._standing.pop(outgoing.topic, None)
+
+    async def _restore_after_reconnection(self) -> None:
+        """A broker that restarted may have lost what it retained: publish it again."""
+        seen = self._bus.connections
+        while True:
+            await self._bus.reconnected(seen)
+            seen = self._bus.connections
+            for outgoing in list(self._standing.values()):
+                if outgoing.topic not in self._retained:
+                    self.put(outgoing)

@@ -1,0 +1,63 @@
+"""What was sent in a run: versions, the newest packet of each step, and when each item was last said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from beforehand.messages.outbound import Packet
+from beforehand.messages.values import micros
+from beforehand.trigger.packs import Rule
+
+
+@dataclass(slots=True)
+class Runbook:
+    """`finals`: how many final packets the run has had; `said`: item id to (`finals`, microseconds) when last said."""
+
+    newest: dict[str, Packet] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    finals: int = 0
+    said: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, packets: Iterable[Packet]) -> Runbook:
+        """Fold over the packets of a run, in order."""
+        book = cls()
+        for packet in packets:
+            book.sent(packet)
+        return book
+
+    def next_version(self, step: str) -> int:
+        """The version that the next packet of a step has; it grows over restarts."""
+        return self.versions.get(step, 0) + 1
+
+    def sent(self, packet: Packet) -> None:
+        """Note one published packet."""
+        self.newest[packet.step] = packet
+        self.versions[packet.step] = packet.version
+        if packet.final:
+            self.finals += 1
+            for item in packet.items:
+                self.said[item.id] = self.finals, micros(packet.created_at)
+
+    def within(self, item_id: str, rule: Rule, now_us: int) -> bool:
+        """Whether the item was said within the rule's cooldown: fewer final packets ago, or less time, than it names."""
+        last = self.said.get(item_id)
+        if last is None:
+            return False
+        finals, at_us = last
+        return self.finals - finals < rule.cooldown_steps or now_us - at_us < rule.cooldown_s * 1e6
+
+    def has_final(self, step: str) -> bool:
+        """Whether the step's final packet was sent."""
+        packet = self.newest.get(step)
+        return packet is not None and packet.final
+
+    def made_without_plan(self, step: str) -> bool:
+        """Whether the step's packet was made before any plan announced it."""
+        packet = self.newest.get(step)
+        return packet is not None and packet.plan_revision is None
+
+    def closed(self, step: str) -> None:
+        """The step ended: its packet is cleared; its version stays."""
+        self.newest.pop(step, None)

@@ -1,0 +1,141 @@
+"""The way of one message, top to bottom: memory, then each coming step's packet, then out.
+
+The caller has read the message (`intake.door`) and stores it (`Journal.append`) beside this; a step is answered from
+memory, and only the acknowledgement waits for the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.memory.session import Session
+from beforehand.memory.steps import Step
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Feedback, Question, StepMark
+from beforehand.messages.topics import Scope
+from beforehand.pipeline.answers import Answers
+from beforehand.pipeline.foresight import Foresight
+from beforehand.pipeline.memories import Memories
+from beforehand.pipeline.packets import Packets
+from beforehand.ports import Clock, Measures
+from beforehand.trigger.policy import Policy
+
+_GAP_LOOK_S: Final = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one entry: its place in its run, and whether it was there already."""
+
+    entry: Entry
+    session: Session
+    position: int
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Entries in, packets out. One event loop; nothing here waits for the disk except a first touch of an agent."""
+
+    memories: Memories
+    foresight: Foresight
+    packets: Packets
+    answers: Answers
+    clock: Clock
+    measures: Measures
+    policy: Policy
+    gap_wait_s: float
+    dirty: dict[Scope, None] = field(default_factory=dict)
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Fold entries into memory, in order. What they change is prepared by `refresh`; steps are answered here."""
+        outcomes = []
+        for entry in entries:
+            memory = await self.memories.of(entry.scope)
+            outcomes.append(self._take_one(memory, entry))
+        return outcomes
+
+    def _take_one(self, memory: AgentMemory, entry: Entry) -> Outcome:
+        session = memory.session(entry.scope.run)
+        known = session.knows(entry)
+        if known is not None:
+            self.measures.count("beforehand_duplicates_total", channel=entry.channel)
+            return Outcome(entry, session, known, duplicate=True)
+        taken = memory.take(entry)
+        if taken.event is not None and taken.event.worthy:
+            self.memories.embed(memory, [taken.event.row])
+        self.measures.count("beforehand_messages_total", channel=entry.channel)
+        self._note_changes(taken, entry)
+        return Outcome(entry, session, taken.position, duplicate=False)
+
+    def _note_changes(self, taken: Taken, entry: Entry) -> None:
+        """An old retained plan wakes nothing; the next live message of its run does."""
+        if entry.retained or isinstance(entry.message, Question | Feedback):
+            return
+        for step in taken.dropped:
+            self.packets.clear(entry.scope, step)
+        self.dirty[entry.scope] = None
+        self.woken.set()
+
+    async def refresh(self) -> None:
+        """Prepare the coming steps of every run that changed; a packet goes out when its content is new."""
+        while self.dirty:
+            scope = next(iter(self.dirty))
+            del self.dirty[scope]
+            memory = await self.memories.of(scope)
+            session = memory.session(scope.run)
+            await self.packets.open(scope)
+            for step in session.itinerary.coming(self.policy.horizon):
+                self._prepare(memory, session, step)
+            for step in session.itinerary.open_steps():
+                if step.planned and self.packets.book(scope).made_without_plan(step.id):
+                    self._prepare(memory, session, step, final=True, late=True)
+            await asyncio.sleep(0)
+
+    async def respond(self, outcomes: Sequence[Outcome]) -> None:
+        """Answer what waits for an answer: a step that begins, a step that ends, a question."""
+        for outcome in outcomes:
+            match outcome.entry.message:
+                case StepMark(phase="begin"):
+                    await self._begin(outcome)
+                case StepMark(phase="end") as mark if not outcome.duplicate:
+                    self.packets.clear(outcome.entry.scope, mark.step)
+                case Question() if not outcome.duplicate:
+                    memory = await self.memories.of(outcome.entry.scope)
+                    self.answers.answer(memory, outcome.session, outcome.entry)
+                case _:
+                    pass
+
+    async def _begin(self, outcome: Outcome) -> None:
+        """Wait a moment for what the agent's counter says is on the way, then send the step's final packet.
+
+        A begin that comes again after a crash is answered if its packet was not.
+        """
+        scope = outcome.entry.scope
+        await self._catch_up(outcome)
+        memory = await self.memories.of(scope)
+        await self.packets.open(scope)
+        step = outcome.session.itinerary.steps[outcome.entry.message.step]
+        if outcome.duplicate and (step.ended or self.packets.book(scope).has_final(step.id)):
+            return
+        self._prepare(memory, outcome.session, step, final=True)
+
+    async def _catch_up(self, outcome: Outcome) -> None:
+        """At most `gap_wait_s`: the events before a step travel on the other connection."""
+        waited_s = 0.0
+        while outcome.session.waits_for(outcome.entry) and waited_s < self.gap_wait_s:
+            await self.clock.sleep(_GAP_LOOK_S)
+            waited_s += _GAP_LOOK_S
+
+    def _prepare(
+        self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
+    ) -> None:
+        started = self.clock.monotonic_s()
+        foreseen = self.foresight.foresee(memory, session, step, self.packets.book(session.scope), self.clock.now_us())
+        self.measures.observe("beforehand_foresight_seconds", self.clock.monotonic_s() - started)
+        self.packets.send(session, step, foreseen, final=final, late=late)

@@ -1,0 +1,182 @@
+"""Recorded runs of agents, as the messages that the agent would have sent.
+
+One run a line (JSON Lines, optionally gzip): `{id, source, domain, split, outcome, meta, events: [{type: user | agent |
+call | result, name?, args?, text?, canon?}]}`. The plan is built from the calls to come: tool, its name in words, the
+argument names of that tool over the whole set; never a value.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from beforehand.errors import NotFound
+from beforehand.messages.topics import Channel
+from beforehand.training.needed import needed_values, normal
+
+_CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the agent. `call`: index of the call that this message belongs to, else None."""
+
+    channel: Channel
+    message: dict[str, Any]
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call as a step: `needed` is what it needed from the past."""
+
+    index: int
+    step: str
+    tool: str
+    goal: str
+    needs: tuple[str, ...]
+    needed: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One recorded run."""
+
+    id: str
+    source: str
+    domain: str
+    events: tuple[dict[str, Any], ...]
+    needs_of: Mapping[str, tuple[str, ...]]
+    outcome: float | None = None
+
+    def calls(self, view: int = 0) -> list[Call]:
+        """The calls in order. view: newest events that the agent still sees; what stands there is not needed."""
+        texts = [normal(text_of(event)) for event in self.events]
+        counts = [event["type"] in ("user", "result") for event in self.events]
+        calls = []
+        for index, event in enumerate(self.events):
+            if event["type"] != "call":
+                continue
+            tool, goal, needs = event["name"], in_words(event["name"]), self.needs_of.get(event["name"], ())
+            past = [text for text, told in zip(texts[:index], counts, strict=False) if told]
+            in_view = " | ".join(texts[max(0, index - view) : index]) if view else ""
+            args = event.get("args")
+            needed = needed_values(args, past, in_view=in_view, said=" ".join((goal, tool, *needs))) if args else set()
+            calls.append(Call(index, f"s{len(calls) + 1}", tool, goal, needs, frozenset(needed)))
+        return calls
+
+    def plan(self, space: str | None = None) -> Said:
+        """The plan that the agent would have sent before anything happened."""
+        steps: list[dict[str, Any]] = [
+            {"id": call.step, "tool": call.tool, "goal": call.goal, "needs": list(call.needs)} for call in self.calls()
+        ]
+        for step in steps:
+            step.update({} if space is None else {"space": space})
+        return Said("plan", {"goal": f"{self.domain} task", "task_type": self.domain, "revision": 1, "steps": steps})
+
+    def messages(self, space: str | None = None) -> Iterator[Said]:
+        """Everything after the plan, in order. A call is: step begin, action; its result: observation, step end."""
+        numbers = {call.index: number for number, call in enumerate(self.calls())}
+        label = {} if space is None else {"space": space}
+        running: int | None = None
+        for index, event in enumerate(self.events):
+            if index in numbers:
+                if running is not None:
+                    yield _end(running)
+                running = numbers[index]
+                yield Said("step", {"step": f"s{running + 1}", "phase": "begin", **label}, running)
+            yield Said("event", {**message_of(event), "id": f"{self.id}:{index}", **label}, running)
+            if event["type"] == "result" and running is not None:
+                yield _end(running)
+                running = None
+        if running is not None:
+            yield _end(running)
+
+
+def message_of(event: dict[str, Any]) -> dict[str, Any]:
+    """One recorded event as an `event` message."""
+    text = text_of(event)
+    match event["type"]:
+        case "user":
+            return {"kind": "message", "role": "user", "source": "user", "text": text}
+        case "agent":
+            return {"kind": "message", "role": "agent", "source": "agent", "text": text}
+        case "call":
+            args = event.get("args")
+            return {
+                "kind": "action",
+                "role": "agent",
+                "source": "agent",
+                "tool": event["name"],
+                "args": args if isinstance(args, dict) else {"value": args},
+            }
+        case _:
+            failed = re.match(r'\W{0,3}(?:"?error|traceback|exception|bash: )', text, re.IGNORECASE)
+            return {
+                "kind": "observation",
+                "role": "tool",
+                "source": "tool",
+                "tool": event.get("name") or "tool",
+                "text": text,
+                "ok": failed is None,
+            }
+
+
+def text_of(event: dict[str, Any]) -> str:
+    """The text of a recorded event; annotated canonical spellings are appended, as the measure counts them."""
+    text = event.get("text") or ""
+    if not isinstance(text, str):
+        text = orjson.dumps(text).decode()
+    return " | ".join((text, *(str(spelling) for spelling in event.get("canon") or ())))
+
+
+def in_words(name: str) -> str:
+    """`find_user_id` and `FindUserId` as "find user id"."""
+    return " ".join(part.lower() for part in _CASE.split(name) if part)
+
+
+def read(path: Path) -> list[Trajectory]:
+    """All runs of a file. Raises NotFound (no such file) or ValueError naming the line that cannot be read."""
+    if not path.is_file():
+        raise NotFound(f"no file {path}.", "Name a .jsonl or .jsonl.gz file of recorded runs.")
+    opener = gzip.open if path.suffix == ".gz" else open
+    rows = []
+    with opener(path, "rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                rows.append(orjson.loads(line))
+            except orjson.JSONDecodeError as error:
+                raise ValueError(f"{path}:{number}: not JSON ({error}); each line is one run") from None
+    return from_rows(rows)
+
+
+def from_rows(rows: Iterable[dict[str, Any]]) -> list[Trajectory]:
+    """Runs with the argument names of each tool taken over all of them."""
+    kept = list(rows)
+    names: dict[str, dict[str, None]] = {}
+    for row in kept:
+        for event in row["events"]:
+            if event["type"] == "call" and isinstance(event.get("args"), dict):
+                names.setdefault(event["name"], {}).update(dict.fromkeys(event["args"]))
+    needs_of = {tool: tuple(sorted(arguments)) for tool, arguments in names.items()}
+    return [
+        Trajectory(
+            id=str(row["id"]),
+            source=row.get("source", ""),
+            domain=row.get("domain", ""),
+            events=tuple(row["events"]),
+            needs_of=needs_of,
+            outcome=row.get("outcome"),
+        )
+        for row in kept
+    ]
+
+
+def _end(call: int) -> Said:
+    return Said("step", {"step": f"s{call + 1}", "phase": "end", "ok": True}, call)

@@ -1,0 +1,80 @@
+"""What a step might need: passages that the channels found, each once, with who found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from beforehand import limits
+from beforehand.index.segmentation import terms, words
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.recall import Found
+from beforehand.memory.remembered import Excerpt, Remembered
+from beforehand.memory.steps import Step
+
+_PASSAGES_OF_ONE_EVENT = 8
+
+
+@dataclass(slots=True)
+class Candidate:
+    """One passage that may be worth saying.
+
+    channels: channel to the reciprocal of 1 + rank.
+    rules: rule name to how strongly it asks for this candidate, 0..1.
+    """
+
+    event: Remembered
+    number: int
+    excerpt: Excerpt
+    channels: dict[str, float] = field(default_factory=dict)
+    rules: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A step's announcement, cut into words once: all words, and the words of each need."""
+
+    words: frozenset[str]
+    needs: tuple[frozenset[str], ...]
+
+    @classmethod
+    def of(cls, step: Step) -> Ask:
+        """The words that a step's goal, tool and needs are made of."""
+        return cls(frozenset(terms(step.announcement)), tuple(frozenset(words(need)) for need in step.needs))
+
+
+def gather(memory: AgentMemory, finds: Iterable[tuple[str | None, float, Found]], ask: Ask) -> list[Candidate]:
+    """Candidates of (rule or None, strength, find), at most limits.CANDIDATES, in order of first find.
+
+    A find of a whole event becomes its few passages that share most with the step.
+    """
+    found: dict[tuple[int, int], Candidate] = {}
+    for rule, strength, find in finds:
+        event = memory.events[find.row]
+        numbers = _best_passages(event, ask) if find.passage is None else [find.passage]
+        for number in numbers:
+            candidate = found.get((find.row, number))
+            if candidate is None:
+                if len(found) == limits.CANDIDATES:
+                    continue
+                candidate = found[find.row, number] = Candidate(event, number, event.excerpts[number])
+            nearness = 1.0 / (1 + find.rank)
+            candidate.channels[find.channel] = max(nearness, candidate.channels.get(find.channel, 0.0))
+            if rule is not None:
+                candidate.rules[rule] = max(strength, candidate.rules.get(rule, 0.0))
+    return list(found.values())
+
+
+def _best_passages(event: Remembered, ask: Ask) -> list[int]:
+    if len(event.excerpts) <= _PASSAGES_OF_ONE_EVENT:
+        return list(range(len(event.excerpts)))
+    scored = sorted(
+        range(len(event.excerpts)),
+        key=lambda number: (-_shared(event.excerpts[number], ask), number),
+    )
+    return scored[:_PASSAGES_OF_ONE_EVENT]
+
+
+def _shared(excerpt: Excerpt, ask: Ask) -> float:
+    best = max((len(excerpt.key & need) / len(need) for need in ask.needs if need), default=0.0)
+    return 2 * best + len(ask.words & excerpt.words) / (1 + len(ask.words))

@@ -1,0 +1,75 @@
+"""What is worth saying before a step: probability, price, and the choice; every candidate keeps its arithmetic.
+
+An item is said when its expected worth is positive: probability - threshold - token_price * tokens. A rule that
+recalls a candidate states a probability of its own; the higher of the two counts, since a rule knows what the model
+has never seen (a preference, a constraint).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.messages.outbound import Reason
+from beforehand.trigger.candidates import Candidate
+from beforehand.trigger.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its probability, its worth, and why it was left out (None: it was not)."""
+
+    candidate: Candidate
+    probability: float
+    model: float
+    worth: float
+    left_out: str | None
+
+    @property
+    def why(self) -> list[Reason]:
+        """The reasons, strongest first."""
+        reasons = [Reason(trigger="rule", name=name, score=round(s, 4)) for name, s in self.candidate.rules.items()]
+        if self.model > 0:
+            reasons.append(Reason(trigger="model", name="prior", score=round(self.model, 4)))
+        return sorted(reasons, key=lambda reason: -reason.score)
+
+    def explained(self) -> dict[str, Any]:
+        """The arithmetic, for the journal."""
+        candidate = self.candidate
+        return {
+            "event": candidate.event.id,
+            "passage": candidate.excerpt.passage.text[:120],
+            "channels": {name: round(near, 4) for name, near in candidate.channels.items()},
+            "rules": {name: round(strength, 4) for name, strength in candidate.rules.items()},
+            "model": round(self.model, 4),
+            "probability": round(self.probability, 4),
+            "worth": round(self.worth, 4),
+            "left_out": self.left_out,
+        }
+
+
+def decide(
+    candidates: Sequence[Candidate],
+    scores: NDArray[np.float32] | None,
+    tokens: Sequence[int],
+    policy: Policy,
+    barred: Mapping[int, str],
+) -> list[Scored]:
+    """All candidates, best worth first.
+
+    scores: the model's probability of each, shape (n,); None without a model.
+    barred: index of a candidate to the reason why it may not be said (in view, cooling down, superseded).
+    """
+    decided = []
+    for index, candidate in enumerate(candidates):
+        model = float(scores[index]) if scores is not None else 0.0
+        probability = max(model, max(candidate.rules.values(), default=0.0))
+        worth = probability - policy.threshold - policy.token_price * tokens[index]
+        left_out = barred.get(index) or (None if worth > 0 else "not worth its tokens")
+        decided.append(Scored(candidate, probability, model, worth, left_out))
+    decided.sort(key=lambda scored: (-scored.worth, -scored.candidate.event.row, scored.candidate.number))
+    return decided
