@@ -1,0 +1,138 @@
+"""Which of the chosen memories a budget buys.
+
+The unit of account is a quarter of a token (see `context.tokens`), in which the cost of the rendered text is the exact
+sum of wrapper, lines and texts; so nothing is rendered to be counted, and the sum is never exceeded (case P3).
+
+Values of one event share their line's prefix, which makes a second value cheaper than the first. Items are therefore
+bought in bundles: the first bundle of a line is the set of its items with the greatest worth for its cost, prefix
+included (some of the densest, as for any fractional programme: Dinkelbach 1967); what remains of a line is bought item
+by item. Bundles of all lines are taken in order of density and left out when they do not fit, which is Dantzig's greedy
+rule for the knapsack (1957). A larger budget therefore never carries less worth (excerpts that fill the end aside).
+
+A long text is offered in two steps: a short excerpt, which has most of its worth, and the rest of it. What still fits
+at the end is filled with an excerpt of the most worthy memory that was left out, so that a small budget gets something
+rather than nothing (case P2).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from beforehand import limits
+from beforehand.context import rendering
+from beforehand.context.choice import Choice
+from beforehand.context.pieces import LEAST_CHARS, Piece, pieces_of, shortened, size_of
+from beforehand.context.rendering import render
+from beforehand.context.tokens import QUARTERS, count_tokens
+
+HEADER_BYTES: Final = 6 * 1_024
+"""A packet's JSON without its items, reasons and ids in their longest form included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a budget bought. `items` are in the order of `rendered`; `tokens` counts `rendered` whole."""
+
+    items: tuple[Piece, ...]
+    rendered: str
+    tokens: int
+    left_out: int
+
+
+class _Bundle(NamedTuple):
+    density: float
+    order: rendering.Order
+    pieces: tuple[Piece, ...]
+
+
+def fit(choices: Sequence[Choice], budget_tokens: int) -> Fitted:
+    """The choices that `budget_tokens` buys, wrapper included, and their text.
+
+    No more than limits.PACKET_ITEMS items of limits.ITEM_CHARS characters, and no more bytes than a packet may have.
+    A memory that is already shown as the other side of a conflict, or in the same words, is not shown again. With a
+    budget of 0 (or less, which settings refuse) nothing is bought.
+    """
+    purse = _Purse(budget_tokens)
+    pieces = pieces_of(choices)
+    lines: dict[str, list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        lines[piece.shown.prefix].append(piece)
+    bundles = [bundle for line in lines.values() for bundle in _bundles(line)]
+    bundles.sort(key=lambda bundle: (-bundle.density, bundle.order))
+    for bundle in bundles:
+        if not purse.buy(bundle.pieces):
+            for piece in bundle.pieces:
+                purse.buy((piece,))
+    _fill(purse, pieces)
+    items = tuple(sorted(purse.bought.values(), key=lambda piece: piece.shown.order))
+    rendered = render(piece.shown for piece in items)
+    return Fitted(items, rendered, count_tokens(rendered), len(choices) - len(items))
+
+
+class _Purse:
+    """What is left of the three bounds: quarters of tokens, bytes, items."""
+
+    def __init__(self, budget_tokens: int) -> None:
+        self.quarters = budget_tokens * QUARTERS - rendering.FRAME_QUARTERS
+        self.bytes = limits.PACKET_BYTES - HEADER_BYTES
+        self.bought: dict[str, Piece] = {}
+        self.prefixes: set[str] = set()
+
+    def cost_of_line(self, prefix: str) -> int:
+        return 0 if prefix in self.prefixes else rendering.line_quarters(prefix)
+
+    def buy(self, pieces: tuple[Piece, ...]) -> bool:
+        """Take all of `pieces` (of one line) if they fit, else none."""
+        prefix = pieces[0].shown.prefix
+        cost = self.cost_of_line(prefix)
+        new: set[str] = set()
+        for piece in pieces:
+            cost += piece.cost
+            if not piece.rest:
+                new.add(piece.of.id)
+            elif piece.of.id not in self.bought and piece.of.id not in new:
+                return False
+        if cost > self.quarters or len(self.bought) + len(new) > limits.PACKET_ITEMS:
+            return False
+        size = sum(map(size_of, pieces))
+        if size > self.bytes:
+            return False
+        self.quarters -= cost
+        self.bytes -= size
+        self.prefixes.add(prefix)
+        self.bought.update((piece.of.id, piece) for piece in pieces)
+        return True
+
+
+def _bundles(line: list[Piece]) -> list[_Bundle]:
+    """The pieces of one line in the order in which they are worth buying, the first ones together."""
+    line.sort(key=attrgetter("shown.order"))
+    line.sort(key=attrgetter("density"), reverse=True)
+    cost = rendering.line_quarters(line[0].shown.prefix)
+    worth = best = 0.0
+    together = 1
+    for count, piece in enumerate(line, 1):
+        cost += piece.cost
+        worth += piece.worth
+        if worth / cost > best:
+            best, together = worth / cost, count
+    first = _Bundle(best, line[0].shown.order, tuple(line[:together]))
+    return [first, *(_Bundle(piece.density, piece.shown.order, (piece,)) for piece in line[together:])]
+
+
+def _fill(purse: _Purse, pieces: list[Piece]) -> None:
+    """Excerpts of what was left out, the most worthy first, into the room that is left."""
+    left_out = [
+        piece
+        for piece in pieces
+        if piece.of.id not in purse.bought and not piece.rest and len(piece.shown.text) > LEAST_CHARS
+    ]
+    left_out.sort(key=lambda piece: (-piece.worth, piece.shown.order))
+    for piece in left_out:
+        shorter = shortened(piece, purse.quarters - purse.cost_of_line(piece.shown.prefix))
+        if shorter is not None:
+            purse.buy((shorter,))

@@ -1,0 +1,118 @@
+"""What can be bought of each chosen memory, and for how much. Costs are quarters of a token (see `context.tokens`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import orjson
+
+from beforehand import limits
+from beforehand.context import rendering
+from beforehand.context.choice import Choice, Named, named, opposed
+from beforehand.context.excerpt import excerpt
+from beforehand.context.guard import quote
+from beforehand.context.rendering import Shown
+
+LONG_CHARS: Final = 240
+"""A text longer than this is offered as an excerpt first."""
+SHORT_CHARS: Final = 160
+SHARE_KEPT: Final = 0.9
+"""Part of a long text's worth that an excerpt has which shows what matters (`keep`); a judgement, not a measurement."""
+SHARE_BEGINNING: Final = 0.6
+"""The same for an excerpt that is only the beginning."""
+LEAST_CHARS: Final = 32
+"""No excerpt is shorter; a shorter text is shown whole or not at all."""
+ITEM_EVENTS: Final = 16
+"""Event ids named in one item, the newest."""
+ITEM_REASONS: Final = 8
+FIXED_BYTES: Final = 448
+"""Names and fixed fields of one item in a packet's JSON, and its line's prefix."""
+
+_RANK: Final = {"user": 0, "tool": 1, "agent": 2, "unknown": 3}
+
+
+class Piece(NamedTuple):
+    """One thing to buy.
+
+    cost: what its text adds to its line. worth: what it earns. rest: it replaces the excerpt of the same memory, which
+    has to be bought first, and cost and worth are what it adds to that.
+    """
+
+    of: Named
+    shown: Shown
+    cost: int
+    worth: float
+    rest: bool = False
+
+    @property
+    def density(self) -> float:
+        """Worth for its cost."""
+        return self.worth / max(1, self.cost)
+
+
+def pieces_of(choices: Sequence[Choice]) -> list[Piece]:
+    """What can be bought of `choices`; a long text in two steps, a short excerpt and the rest of it."""
+    return [piece for memory in _distinct(choices) for piece in _offered(memory)]
+
+
+def shortened(piece: Piece, room: int) -> Piece | None:
+    """`piece` cut to cost at most `room`, or None when no excerpt of LEAST_CHARS does."""
+    chars = room - len(rendering.SEPARATOR)
+    while chars >= LEAST_CHARS:
+        shorter = _cut(piece.of, chars, piece.worth)
+        if shorter is None or shorter.cost <= room:
+            return shorter
+        chars = min(chars - 1, chars * room // shorter.cost)
+    return None
+
+
+def size_of(piece: Piece) -> int:
+    """Bytes that an item takes in a packet's JSON, its part of `rendered` included; never less."""
+    choice, text = piece.of.choice, piece.shown.text
+    reasons = [reason.name for reason in choice.why[:ITEM_REASONS]]
+    variable = (choice.tool, choice.source, choice.event_ids[-ITEM_EVENTS:], reasons, text, text)
+    return FIXED_BYTES + 28 * len(choice.conflicts) + 80 * len(reasons) + len(orjson.dumps(variable))
+
+
+def _offered(memory: Named) -> tuple[Piece, ...]:
+    choice = memory.choice
+    worth = choice.probability if choice.worth is None else choice.worth
+    whole = _cut(memory, limits.ITEM_CHARS, worth)
+    if whole is None:
+        return ()
+    if len(memory.text) <= LONG_CHARS:
+        return (whole,)
+    share = SHARE_KEPT if memory.keep else SHARE_BEGINNING
+    short = _cut(memory, SHORT_CHARS, worth * share)
+    if short is None or short.cost >= whole.cost:
+        return (whole,)
+    return short, whole._replace(cost=whole.cost - short.cost, worth=worth * (1 - share), rest=True)
+
+
+def _distinct(choices: Sequence[Choice]) -> list[Named]:
+    """Without those that another one already shows: the same memory, the same words, the other side of a conflict."""
+    memories = [named(choice) for choice in choices]
+    memories.sort(key=lambda memory: (_RANK[memory.choice.authority], -memory.choice.probability, memory.id))
+    ids: set[str] = set()
+    texts: set[tuple[str, str]] = set()
+    distinct = []
+    for memory in memories:
+        text = (memory.choice.kind, memory.text.strip().lower())
+        if memory.id in ids or memory.own_id in ids or text in texts:
+            continue
+        ids.add(memory.id)
+        ids.update(opposed(memory.choice))
+        texts.add(text)
+        distinct.append(memory)
+    return distinct
+
+
+def _cut(memory: Named, chars: int, worth: float) -> Piece | None:
+    """`memory` in at most `chars` characters before quoting; None when nothing of it can be seen."""
+    choice = memory.choice
+    text = quote(excerpt(memory.text, chars, memory.keep))
+    if not text:
+        return None
+    shown = Shown(rendering.prefix_of(choice), text, rendering.order_of(choice, memory.id))
+    return Piece(memory, shown, rendering.text_quarters(text), worth)

@@ -1,0 +1,220 @@
+"""An exact inverted index over the values of one agent: identifiers, addresses, amounts, dates, scalars and their keys.
+
+Nothing here is similar to anything: a value is found under its normal form or not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.index import keys, postings
+from beforehand.index.extraction import Entity, extract, normal
+from beforehand.index.passages import Passage
+from beforehand.index.semantic import Rows
+
+__all__ = ["Entities", "Entity", "Spot", "extract", "normal", "values_of"]
+
+Spot = tuple[int, int]
+"""(row, position of the passage in its event)."""
+
+_POSITION_BITS: Final = 16
+_VALUE_CHARS: Final = 160
+_MENTION_WORDS: Final = 6
+_RECORDS_READ: Final = 64
+_DUMB: Final = frozenset(("", "true", "false", "yes", "no", "none", "null", "ok", "success"))
+_WORD: Final = re.compile(r"[^\s,;:!?\"'()\[\]{}]+")
+
+
+class _Value:
+    """One value with the places where it stands."""
+
+    __slots__ = ("places", "text")
+
+    def __init__(self, text: str, place: int) -> None:
+        self.text = text
+        self.places: postings.Postings = place
+
+
+class Entities:
+    """Values and keys of rows, with the passage that each stands in.
+
+    Spellings that differ only in case meet unless the very spelling asked for is known.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, _Value] = {}
+        self._folded: dict[str, set[str]] = {}
+        self._keys: dict[tuple[str, str], postings.Postings] = {}
+        self._keys_of_word: dict[str, set[tuple[str, str]]] = {}
+        self._records: dict[int, tuple[tuple[int, _Value], ...]] = {}
+        self._end = 0
+
+    def __len__(self) -> int:
+        """One past the highest row added."""
+        return self._end
+
+    def add(self, row: int, passages: Sequence[Passage]) -> None:
+        """Index the passages of a row. Rows come in ascending order, gaps allowed; raises ValueError otherwise."""
+        if row < self._end:
+            raise ValueError(f"row {row} comes after row {self._end - 1}; rows are added in ascending order")
+        self._end = row + 1
+        members: dict[tuple[int, _Value], None] = {}
+        for passage in passages:
+            if passage.kind == "record":
+                continue
+            place = row << _POSITION_BITS | passage.position
+            if passage.value is not None and passage.key:
+                self._add_key((passage.key, keys.surrounding(passage.path)), place)
+            for value in values_of(passage):
+                members[passage.group, self._add_value(value, place)] = None
+        if members:
+            self._records[row] = tuple(members)
+
+    def by_value(self, value: str, rows: Rows | None = None, limit: int | None = None) -> list[Spot]:
+        """Where this very value stands: newest rows first, within a row in the order of the event."""
+        return _newest((known.places for known in self._spellings(normal(value))), rows, self._end, limit)
+
+    def by_key(self, need: str, rows: Rows | None = None, limit: int = 64) -> list[Spot]:
+        """Leaves whose key meets a need (an argument name, a word or two): nearest keys first, then newest rows.
+
+        What is near: `keys.nearness`. Empty when the need has no words.
+        """
+        by_level: dict[int, list[postings.Postings]] = {}
+        for name in {name for word in keys.key_words(need) for name in self._keys_of_word.get(word, ())}:
+            by_level.setdefault(keys.nearness(need, *name), []).append(self._keys[name])
+        by_level.pop(keys.FAR, None)
+        spots: list[Spot] = []
+        for level in sorted(by_level, reverse=True):
+            if len(spots) >= limit:
+                break
+            spots += _newest(by_level[level], rows, self._end, limit - len(spots))
+        return spots
+
+    def co_occurring(self, value: str, rows: Rows | None = None, limit: int = 32) -> list[tuple[str, int]]:
+        """Values of the newest records that hold `value`, each with the number of those records; most first.
+
+        A record is the innermost object of a leaf, or all prose of an event.
+        """
+        known = self._spellings(normal(value))
+        spots = _newest((one.places for one in known), rows, self._end, _RECORDS_READ)
+        found: Counter[str] = Counter()
+        for row in dict.fromkeys(row for row, _ in spots):
+            members = self._records[row]
+            groups = {group for group, member in members if member in known}
+            found.update({m.text for group, m in members if group in groups and m not in known})
+        return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
+
+    def mentions(self, text: str) -> list[str]:
+        """Known values that stand in `text`, longest first where they overlap: entities, and scalars word for word."""
+        found = dict.fromkeys(entity.value for entity in extract(text) if self._spellings(entity.value))
+        places = [(match.start(), match.end()) for match in _WORD.finditer(text)]
+        first = 0
+        while first < len(places):
+            for last in range(min(first + _MENTION_WORDS, len(places)) - 1, first - 1, -1):
+                phrase = " ".join(text[places[first][0] : places[last][1]].rstrip(".").casefold().split())
+                if phrase in self._values:
+                    found[phrase] = None
+                    first = last
+                    break
+            first += 1
+        return list(found)
+
+    def forget(self, rows: Collection[int]) -> None:
+        """Remove rows with every value and key that only they had."""
+        gone = set(rows)
+        for value in {value for row in gone for _, value in self._records.pop(row, ())}:
+            left = postings.without(value.places, gone, _POSITION_BITS)
+            if left is None:
+                self._drop_value(value.text)
+            else:
+                value.places = left
+        for name, places in list(self._keys.items()):
+            left = postings.without(places, gone, _POSITION_BITS)
+            if left is None:
+                self._drop_key(name)
+            else:
+                self._keys[name] = left
+        keys.forget_keys()
+
+    def _add_value(self, text: str, place: int) -> _Value:
+        value = self._values.get(text)
+        if value is None:
+            value = self._values[text] = _Value(text, place)
+            folded = text.casefold()
+            if folded != text:
+                self._folded.setdefault(folded, set()).add(text)
+        elif _last(value.places) != place:
+            value.places = postings.extended(value.places, place)
+        return value
+
+    def _add_key(self, name: tuple[str, str], place: int) -> None:
+        known = self._keys.get(name)
+        self._keys[name] = postings.extended(known, place)
+        if known is None:
+            for word in keys.key_words(name[0]):
+                self._keys_of_word.setdefault(word, set()).add(name)
+
+    def _drop_value(self, text: str) -> None:
+        del self._values[text]
+        folded = text.casefold()
+        spellings = self._folded.get(folded, set())
+        spellings.discard(text)
+        if not spellings:
+            self._folded.pop(folded, None)
+
+    def _drop_key(self, name: tuple[str, str]) -> None:
+        del self._keys[name]
+        for word in keys.key_words(name[0]):
+            names = self._keys_of_word[word]
+            names.discard(name)
+            if not names:
+                del self._keys_of_word[word]
+
+    def _spellings(self, text: str) -> list[_Value]:
+        exact = self._values.get(text)
+        if exact is not None:
+            return [exact]
+        folded = text.casefold()
+        spellings = sorted(self._folded.get(folded, ()))
+        return [self._values[one] for one in (folded, *spellings) if one in self._values]
+
+
+def values_of(passage: Passage) -> Iterator[str]:
+    """Normal forms of the values in a passage: its scalar as a whole, and every entity in it."""
+    if passage.value is not None and len(passage.value) <= _VALUE_CHARS:
+        whole = normal(passage.value)
+        if whole not in _DUMB:
+            yield whole
+    told = passage.value if passage.kind == "leaf" and passage.value is not None else passage.text
+    for entity in extract(told):
+        yield entity.value
+
+
+def _last(places: postings.Postings) -> int:
+    return places if isinstance(places, int) else places[-1]
+
+
+def _newest(columns: Iterable[postings.Postings], rows: Rows | None, end: int, limit: int | None) -> list[Spot]:
+    """Spots of all columns, newest rows first, in the order of the event within a row; at most `limit`."""
+    low, high = postings.bounds(rows, end)
+    parts: list[NDArray[np.int64]] = []
+    for places in columns:
+        column = postings.between(places, low << _POSITION_BITS, high << _POSITION_BITS)
+        kept = postings.among(column >> _POSITION_BITS, rows)
+        column = column if kept is None else column[kept]
+        if limit is not None and len(column) > limit:  # whole rows, so that the order within one stays right
+            oldest = column[len(column) - limit] >> _POSITION_BITS << _POSITION_BITS
+            column = column[np.searchsorted(column, oldest) :]
+        parts.append(column)
+    if not parts or limit == 0:
+        return []
+    places_found = np.unique(np.concatenate(parts))
+    found_rows, positions = places_found >> _POSITION_BITS, places_found & ((1 << _POSITION_BITS) - 1)
+    order = np.lexsort((positions, -found_rows))[:limit]
+    return list(zip(found_rows[order].tolist(), positions[order].tolist(), strict=True))

@@ -1,0 +1,65 @@
+"""How near a need (`payment_method_id`, "payment method") is to the key of a value, by their words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from beforehand.index.segmentation import STOP_TERMS, words
+
+EXACT: Final = 4
+"""The need's words are the key's, with or without those of the object around it."""
+WITHIN: Final = 3
+"""All words of the need stand in the key (and the object around it)."""
+AROUND: Final = 2
+"""All words of the key stand in the need, one of them telling."""
+HEAD: Final = 1
+"""The last telling word of the need stands in the key."""
+FAR: Final = 0
+
+_VAGUE: Final = frozenset(
+    ("id", "identifi", "key", "nam", "number", "no", "code", "typ", "valu", "data", "info", "object", "list", "text")
+)
+"""Words (stemmed) that many keys share and that tell none of them apart."""
+_ALIKE: Final = {"ids": "id", "num": "number", "nr": "number", "addr": "address", "qty": "quantiti", "tel": "phon"}
+
+
+@lru_cache(maxsize=4096)
+def key_words(name: str) -> tuple[str, ...]:
+    """The words of a need or key in order, folded so that spellings meet; no numbers, no words like "of" and "the"."""
+    named = [_ALIKE.get(word, word) for word in words(name) if not word.isdigit()]
+    return tuple(word for word in named if word not in STOP_TERMS) or tuple(named)
+
+
+def surrounding(path: str) -> str:
+    """The key of the object that holds the leaf at `path`: `order` of `orders.0.order.id`.
+
+    Indices are passed over, and so are steps with a digit in them: objects are often filed under their id.
+    """
+    for step in reversed(path.split(".")[:-1]):
+        if not any(map(str.isdigit, step)):
+            return step
+    return ""
+
+
+def nearness(need: str, key: str, around: str = "") -> int:
+    """EXACT, WITHIN, AROUND, HEAD or FAR; `around` is the key of the object that holds the key."""
+    asked = key_words(need)
+    own = frozenset(key_words(key))
+    if not asked or not own:
+        return FAR
+    wanted = frozenset(asked)
+    wide = own | frozenset(key_words(around))
+    if wanted in (own, wide):
+        return EXACT
+    if wanted <= wide and not wanted.isdisjoint(own):
+        return WITHIN
+    if own <= wanted and not own <= _VAGUE:
+        return AROUND
+    head = next((word for word in reversed(asked) if word not in _VAGUE), None)
+    return HEAD if head in own else FAR
+
+
+def forget_keys() -> None:
+    """Drop the keys remembered to save work, so that nothing erased stays in them."""
+    key_words.cache_clear()

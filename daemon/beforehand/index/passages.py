@@ -1,0 +1,200 @@
+"""One event into the units that a packet is made of: values with their key and record, sentences, lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from beforehand import limits
+from beforehand.index import sentences, structures
+
+PassageKind = Literal["leaf", "sentence", "record", "line"]
+
+_KEY_CHARS: Final = 80
+_PATH_CHARS: Final = 256
+_ABOUT_CHARS: Final = 60
+_PAIR_CHARS: Final = 80
+_RECORD_LEAVES: Final = 12
+_LIST_CAPS: Final = (limits.PASSAGES_PER_EVENT, 100, 30, 10, 3, 1)
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_TELLING: Final = re.compile(r"[^\W_]")
+_NAME: Final = re.compile(r"(?:.*[_\W])?(?:name|title|label|subject|名称|名字|姓名)\Z|.*Name\Z", re.IGNORECASE)
+_ID: Final = re.compile(r"(?:.*[_\W])?(?:id|uuid|sku|code|number|no|key|ref|编号)\Z|.*I[dD]\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One unit of an event.
+
+    text: what a packet would say: `item_id: 9624127908 (name: Electric Kettle)`, a sentence, a line.
+    path: where a leaf stands (`items.0.item_id`); empty for prose outside a structure.
+    key, value: the leaf's key (that of its list for an element) and scalar as text; also of lines such as
+        `port = 8080`. `value` is None where there is none.
+    group: the record: the innermost object of a leaf; all prose of one event is record 0.
+    position: place in the event, from 0, without gaps.
+    depth: objects and lists around a leaf; 0 for prose.
+    about: the leaf that identifies the record (`name: Electric Kettle`), empty when there is none.
+    """
+
+    text: str
+    path: str
+    key: str
+    value: str | None
+    kind: PassageKind
+    group: int
+    position: int
+    depth: int = 0
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    path: str = ""
+    key: str = ""
+    group: int = 0
+    depth: int = 0
+    about: str = ""
+
+    def below(self, step: str, key: str) -> _Place:
+        path = f"{self.path}.{step}" if self.path else step
+        return replace(self, path=path[:_PATH_CHARS], key=key[:_KEY_CHARS], depth=self.depth + 1)
+
+
+def split(text: str, data: Any = None, args: Any = None) -> list[Passage]:
+    """The passages of an event in the order text, data, args; at most limits.PASSAGES_PER_EVENT.
+
+    Structure inside `text` (JSON, Python literals, several in a row) is opened like `data`. What a later source
+    repeats of an earlier one (same path, same value) is left out. Of long lists the first elements are kept, as many
+    as leave room for the keys beside them; of long prose the beginning and the end. Takes any input.
+    """
+    parts: list[Any] = [part for _, part in structures.pieces(text)]
+    parts += [value for value in (data, args) if value is not None]
+    for cap in _LIST_CAPS:
+        writer = _Writer(cap)
+        writer.write(parts)
+        if not writer.full or writer.longest <= 1:
+            break
+    return writer.passages
+
+
+class _Writer:
+    """Passages of one event, for one bound on the elements of a list."""
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._groups = 0
+        self._seen: set[tuple[str, str]] = set()
+        self.passages: list[Passage] = []
+        self.full = False
+        self.longest = 0
+
+    def write(self, parts: Iterable[Any]) -> None:
+        for part in parts:
+            if isinstance(part, str) and structures.whole(part) is None:
+                self._prose(part, _Place())
+            else:
+                self._open(part, _Place())
+
+    def _open(self, value: Any, place: _Place) -> None:
+        if self.full or place.depth > limits.NESTING:
+            return
+        if isinstance(value, str):
+            value = structures.whole(value) or value
+        if isinstance(value, Mapping):
+            self._record(value, place)
+        elif isinstance(value, list | tuple):
+            self.longest = max(self.longest, len(value))
+            for index, element in enumerate(value[: self._cap]):
+                self._open(element, place.below(str(index), place.key))
+        else:
+            self._leaf(scalar(value), place)
+
+    def _record(self, record: Mapping[Any, Any], place: _Place) -> None:
+        self._groups += 1
+        told = [(str(key), shown) for key, value in record.items() if (shown := _short(value))]
+        place = replace(place, group=self._groups, about=_identity(told) or place.about)
+        if len(told) > 1:
+            summary = _joined(told)
+            if (place.path, summary) not in self._seen:
+                self._emit(summary, place, None, "record")
+        for key, value in record.items():
+            self._open(value, place.below(str(key), str(key)))
+
+    def _leaf(self, value: str, place: _Place) -> None:
+        if not value or (place.path, value) in self._seen:
+            return
+        self._seen.add((place.path, value))
+        told = f"{place.key}: {value}" if place.key else value
+        if "\n" in value or len(told) > limits.PASSAGE_CHARS:
+            self._prose(value, place)
+            return
+        if place.about and not place.about.startswith(told[: len(place.about)]):
+            with_record = f"{told} ({place.about})"
+            told = with_record if len(with_record) <= limits.PASSAGE_CHARS else told
+        self._emit(told, place, value, "leaf")
+
+    def _prose(self, text: str, place: _Place) -> None:
+        text = _SURROGATE.sub("\ufffd", text)
+        listing = sentences.is_listing(text)
+        pieces = [p for p in (sentences.lines(text) if listing else sentences.sentences(text)) if _TELLING.search(p)]
+        room = limits.PASSAGES_PER_EVENT - len(self.passages)
+        if len(pieces) > room:
+            self.full = True
+            pieces = pieces[: room - room // 4] + pieces[len(pieces) - room // 4 :]
+        for piece in pieces:
+            found = sentences.pair(piece)
+            if found is not None and len(found[1]) <= _PAIR_CHARS and not place.path:
+                self._emit(piece, replace(place, key=found[0]), found[1], "line" if listing else "sentence")
+            else:
+                self._emit(piece, place, None, "line" if listing else "sentence")
+
+    def _emit(self, text: str, place: _Place, value: str | None, kind: PassageKind) -> None:
+        position = len(self.passages)
+        if position == limits.PASSAGES_PER_EVENT:
+            self.full = True
+            return
+        self.passages.append(
+            Passage(text, place.path, place.key, value, kind, place.group, position, place.depth, place.about)
+        )
+        if kind == "record":
+            self._seen.add((place.path, text))
+
+
+def scalar(value: Any) -> str:
+    """A JSON scalar as a packet writes it: `true`, `158.9`, stripped text; empty for null."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _SURROGATE.sub("\ufffd", value.strip() if isinstance(value, str) else str(value))
+
+
+def _short(value: Any) -> str:
+    """A scalar that fits on one line of a record, else nothing."""
+    if isinstance(value, Mapping | list | tuple):
+        return ""
+    text = scalar(value)
+    return text if len(text) <= _PAIR_CHARS and "\n" not in text and structures.whole(text) is None else ""
+
+
+def _identity(told: Iterable[tuple[str, str]]) -> str:
+    """The leaf that tells this record from others: a name before an id, the first of each."""
+    usable = [(key, value) for key, value in told if len(value) <= _ABOUT_CHARS and len(key) <= _KEY_CHARS]
+    for pattern in (_NAME, _ID):
+        for key, value in usable:
+            if pattern.match(key):
+                return f"{key}: {value}"
+    return ""
+
+
+def _joined(told: list[tuple[str, str]]) -> str:
+    """`key: value, key: value`, as many leaves as fit."""
+    text = ""
+    for key, value in told[:_RECORD_LEAVES]:
+        longer = f"{text}, {key}: {value}" if text else f"{key}: {value}"
+        if len(longer) > limits.PASSAGE_CHARS:
+            break
+        text = longer
+    return text or told[0][1]

@@ -1,0 +1,148 @@
+"""Text to index terms, for scripts with and without spaces between words.
+
+Words are folded to lower case and stemmed lightly; identifiers (`order_id`, `payment-method`, `9router`, `camelCase`,
+e-mails, paths, numbers) stay whole and are also split; scripts without spaces (Chinese, Japanese, Korean, Thai, Lao,
+Khmer, Burmese) become single characters and pairs. Text of emoji or punctuation alone has no terms.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from beforehand.index.stemming import stem
+
+TERM_CHARS: Final = 128
+"""A longer run (base64, minified code) is cut here: nobody asks for more of it than that."""
+PARTS: Final = 16
+"""Parts kept of one identifier, path or address."""
+_CACHED: Final = 16_384
+_CACHED_CHARS: Final = 24
+
+_SPACELESS: Final = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e"  # Thai
+    "\u0e81-\u0ece\u0edc-\u0edf"  # Lao
+    "\u1000-\u103f\u1050-\u109f"  # Burmese
+    "\u1780-\u17d3"  # Khmer
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana
+    "\u3105-\u312f\u31a0-\u31bf"  # bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"  # Hangul
+)
+_MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0951-\u0dff"
+_LETTER: Final = rf"[\w{_MARKS}{_SPACELESS}]"
+_CHUNK: Final = re.compile(rf"{_LETTER}(?:{_LETTER}++|['’\-.@/:+#\\](?={_LETTER})|,(?=\d\d\d(?!\d))|://(?=\w))*+")
+_RUN: Final = re.compile(rf"(?P<spaceless>[{_SPACELESS}]+)|[^{_SPACELESS}]+")
+_JOINT: Final = re.compile(rf"[^\w{_MARKS}]+|_+")
+_CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_NUMBER: Final = re.compile(r"[0-9]+(?:[.,:/-][0-9]+)*\Z")
+_APOSTROPHE: Final = re.compile(r"(?<=\w)['’](?:s\b)?", re.IGNORECASE)
+
+_ENGLISH: Final = """
+a about after all also am an and any are as at be because been before being but by can could did do does doing for from
+had has have he her here hers him his how i if in into is it its just me more most my no nor not of off on or our out
+over own please she so some such than that the their them then there these they this those to too up us very was we were
+what when where which while who whom why will with would you your
+"""
+STOP_WORDS: Final = frozenset(_ENGLISH.split())
+"""English words that say nothing alone; a query that has others goes without them."""
+
+
+def terms(text: str) -> list[str]:
+    """The terms that an index keeps of `text`, in order, with repetitions."""
+    found: list[str] = []
+    for chunk in _chunks(text):
+        found += _terms_of(chunk) if len(chunk) <= _CACHED_CHARS else _expand(chunk, single=True)
+    return found
+
+
+def query_terms(text: str) -> list[str]:
+    """The distinct terms to look up for `text`, in order; empty when it has no words.
+
+    Runs of a spaceless script ask for their pairs only, a lone character for itself. Stop words go when others remain.
+    """
+    found = dict.fromkeys(term for chunk in _chunks(text) for term in _expand(chunk, single=False))
+    telling = [term for term in found if term not in STOP_TERMS]
+    return telling or list(found)
+
+
+def words(name: str) -> list[str]:
+    """The parts of an identifier or a phrase (`order_id`, `orderId`, "order id" -> order, id), stemmed, no wholes."""
+    found: list[str] = []
+    for chunk in _chunks(name):
+        for run in _RUN.finditer(chunk):
+            piece = run.group()
+            found += _pairs(piece, single=False) if run["spaceless"] else _split(piece)
+    return found
+
+
+def forget_words() -> None:
+    """Drop the words remembered to save work, so that nothing erased stays in them."""
+    _terms_of.cache_clear()
+
+
+def _chunks(text: str) -> Iterator[str]:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return (match.group() for match in _CHUNK.finditer(text))
+
+
+@lru_cache(maxsize=_CACHED)
+def _terms_of(chunk: str) -> tuple[str, ...]:
+    return tuple(_expand(chunk, single=True))
+
+
+def _expand(chunk: str, *, single: bool) -> Iterator[str]:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle() or chunk.isupper()):
+        yield stem(chunk.lower()[:TERM_CHARS])
+        return
+    for run in _RUN.finditer(chunk):
+        piece = run.group()
+        if run["spaceless"]:
+            yield from _pairs(piece, single=single)
+        else:
+            yield from _whole_and_parts(piece)
+
+
+def _pairs(run: str, *, single: bool) -> Iterator[str]:
+    if single or len(run) == 1:
+        yield from run
+    for left, right in pairwise(run):
+        yield left + right
+
+
+def _whole_and_parts(piece: str) -> Iterator[str]:
+    piece = _APOSTROPHE.sub("", piece.strip("_'’-.@/:+#\\,"))[:TERM_CHARS]
+    if not piece:
+        return
+    whole = piece.lower()
+    if _NUMBER.match(whole):
+        yield whole.replace(",", "")
+        return
+    parts = _split(piece)
+    if len(parts) == 1 and _JOINT.search(piece) is None:
+        yield parts[0]
+        return
+    yield whole
+    yield from (part for part in parts if part != whole)
+
+
+def _split(piece: str) -> list[str]:
+    """Parts at connectors, and within them where the case or letter and digit change (a few at most: not a hash)."""
+    parts: list[str] = []
+    for part in _JOINT.split(piece):
+        inner = _CASE.findall(part)
+        if len(inner) > 1:
+            parts.append(part.lower())
+        if 1 <= len(inner) <= 4:
+            parts += [stem(word.lower()) for word in inner if len(inner) == 1 or len(word) > 1]
+        if len(parts) >= PARTS:
+            break
+    return parts[:PARTS]
+
+
+STOP_TERMS: Final = frozenset(stem(word) for word in STOP_WORDS)

@@ -1,0 +1,101 @@
+"""Rows in the order of a value that mostly, but not always, grows: times, steps."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.index.columns import RowArray, ascending, grown
+
+LATE_ROWS: Final = 4096
+"""Rows that wait for a query at most before they are merged unasked; a Python number is 32 bytes, a row here is 12."""
+
+
+class SortedRows:
+    """Rows by (value, arrival), merged lazily: a query after n appends merges those n, and only past their least value.
+
+    While every row has come and no value was below the one before it, the column itself is sorted and nothing is kept.
+    Else 12 bytes per row. A merge costs O(rows at or past the least new value).
+    """
+
+    __slots__ = ("_late_rows", "_late_values", "_plain", "_rows", "_size", "_values", "greatest")
+
+    def __init__(self) -> None:
+        self._plain = True
+        self._size = 0
+        self._values: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._rows: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._late_values: list[int] = []
+        self._late_rows: list[int] = []
+        self.greatest: int | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the column itself is in order, row for row."""
+        return self._plain
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept beside the column."""
+        return self._values.nbytes + self._rows.nbytes + 16 * len(self._late_rows)
+
+    def add(self, value: int, row: int, column: NDArray[np.signedinteger]) -> None:
+        """Take the next row, whose value the column holds already."""
+        if self._plain:
+            if row == self._size and (self.greatest is None or value >= self.greatest):
+                self._size = row + 1
+                self.greatest = value
+                return
+            self._plain = False
+            self._values = column[: self._size].astype(np.int64)
+            self._rows = ascending(0, self._size).astype(np.int32)
+        self._late_values.append(value)
+        self._late_rows.append(row)
+        if self.greatest is None or value > self.greatest:
+            self.greatest = value
+        if len(self._late_rows) == LATE_ROWS:
+            self._merge()
+
+    def between(self, low: int | None, high: int | None, column: memoryview) -> RowArray:
+        """Rows whose value v has low <= v < high, by (value, arrival). None: no bound."""
+        if self._late_rows:
+            self._merge()
+        values = column if self._plain else self._values.data
+        start = 0 if low is None else bisect_left(values, low, 0, self._size)
+        stop = self._size if high is None else bisect_left(values, high, start, self._size)
+        if self._plain:
+            return ascending(start, max(start, stop))
+        return self._rows[start:stop].astype(np.int64)
+
+    def remove(self, rows: RowArray, column: NDArray[np.signedinteger]) -> None:
+        """Take rows out again."""
+        if self._late_rows:
+            self._merge()
+        if self._plain:
+            self._plain = False
+            self._values = column[: self._size].astype(np.int64)
+            self._rows = ascending(0, self._size).astype(np.int32)
+        kept = ~np.isin(self._rows[: self._size], rows)
+        self._values = self._values[: self._size][kept]
+        self._rows = self._rows[: self._size][kept]
+        self._size = len(self._rows)
+
+    def _merge(self) -> None:
+        late = np.array(self._late_values, np.int64)
+        rows = np.array(self._late_rows, np.int32)
+        self._late_values, self._late_rows = [], []
+        cut = bisect_right(self._values.data, int(late.min()), 0, self._size)
+        values = np.concatenate((self._values[cut : self._size], late))
+        rows = np.concatenate((self._rows[cut : self._size], rows))
+        order = np.lexsort((rows, values))
+        total = cut + len(order)
+        if total > len(self._values):
+            capacity = grown(len(self._values), total)
+            self._values = np.concatenate((self._values[:cut], np.zeros(capacity - cut, np.int64)))
+            self._rows = np.concatenate((self._rows[:cut], np.zeros(capacity - cut, np.int32)))
+        self._values[cut:total] = values[order]
+        self._rows[cut:total] = rows[order]
+        self._size = total

@@ -1,0 +1,122 @@
+"""The rows of one run in the order of the run."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+
+import numpy as np
+
+from beforehand.index.columns import RowArray, ascending, grown
+
+
+class Strand:
+    """Rows of one run, in its order; only two numbers while they are contiguous, an array once they are not.
+
+    A run's order is its order of arrival unless its events count: then a late one is put where its count says.
+    """
+
+    __slots__ = ("_cells", "_first", "_rows", "arrival", "counts", "size")
+
+    def __init__(self) -> None:
+        self._first = 0
+        self._rows: RowArray | None = None
+        self._cells = ascending(0, 0).data
+        self.size = 0
+        self.arrival = True
+        """Whether the rows ascend, that is, whether the order of the run is the order of arrival."""
+        self.counts: Counts | None = None
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the rows are first, first + 1, ... without a gap."""
+        return self._rows is None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return (0 if self._rows is None else self._rows.nbytes) + (0 if self.counts is None else self.counts.nbytes)
+
+    def append(self, row: int) -> int:
+        """Put a row at the end; its place in the run."""
+        place = self.size
+        self.size = place + 1
+        if self._rows is None:
+            if place == 0:
+                self._first = row
+            if row == self._first + place:
+                return place
+            self._hold(np.array(ascending(self._first, self._first + place)))
+        if place == len(self._cells):
+            longer = np.empty(grown(place, place + 1), np.int64)
+            longer[:place] = self.view(0, place)
+            self._hold(longer)
+        self._cells[place] = row
+        return place
+
+    def insert(self, place: int, row: int) -> None:
+        """Put a late row where it belongs. O(rows of the run); views handed out before keep their contents."""
+        self._hold(np.insert(self.view(0, self.size), place, row))
+        self.size += 1
+        self.arrival = False
+
+    def view(self, start: int, stop: int) -> RowArray:
+        """Rows at places start, ..., stop - 1; to be read, not written."""
+        if self._rows is None:
+            return ascending(self._first + start, self._first + stop)
+        return self._rows[start:stop]
+
+    def cut(self, row: int) -> int:
+        """The place at which a row of another run stands: right after all of this run's rows that came before it."""
+        if self._rows is None:
+            return min(max(row - self._first, 0), self.size)
+        if self.arrival:
+            return bisect_left(self._cells, row, 0, self.size)
+        earlier = np.flatnonzero(self._rows[: self.size] < row)
+        return int(earlier[-1]) + 1 if len(earlier) else 0
+
+    def _hold(self, rows: RowArray) -> None:
+        self._rows = rows
+        self._cells = rows.data
+
+
+class Counts:
+    """The counts (ordinal of the epoch, seq) of a run's counted events, and their rows. 12 bytes per counted event."""
+
+    __slots__ = ("_epochs", "_rows", "_seqs")
+
+    def __init__(self) -> None:
+        self._epochs: list[int] = []
+        self._seqs: list[array[int]] = []
+        self._rows: list[array[int]] = []
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(len(seqs) for seqs in self._seqs) * 12
+
+    def add(self, epoch: int, seq: int, row: int) -> int | None:
+        """Note a counted event; the row that it must stand before, None when it is the newest."""
+        place = bisect_left(self._epochs, epoch)
+        if place == len(self._epochs) or self._epochs[place] != epoch:
+            self._epochs.insert(place, epoch)
+            self._seqs.insert(place, array("q"))
+            self._rows.insert(place, array("i"))
+        seqs, rows = self._seqs[place], self._rows[place]
+        if not seqs or seq >= seqs[-1]:
+            seqs.append(seq)
+            rows.append(row)
+            later = next((other for other in self._rows[place + 1 :] if other), None)
+            return None if later is None else later[0]
+        at = bisect_right(seqs, seq)
+        follower = rows[at]
+        seqs.insert(at, seq)
+        rows.insert(at, row)
+        return follower
+
+    def remove(self, row: int) -> None:
+        """Forget a row, if it was counted."""
+        for seqs, rows in zip(self._seqs, self._rows, strict=True):
+            if row in rows:
+                at = rows.index(row)
+                del seqs[at], rows[at]

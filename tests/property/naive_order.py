@@ -1,0 +1,78 @@
+"""What the timeline promises, as plain lists: slow, and obviously right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Happening:
+    at_us: int
+    kind: int = 0
+    run: int = 0
+    tool: int = -1
+    space: int = -1
+    step: int = -1
+    failed: bool = False
+    action: bool = False
+    importance: float = 0.0
+    count: tuple[int, int] | None = None
+
+
+@dataclass
+class NaiveTimeline:
+    events: list[Happening] = field(default_factory=list)
+    runs: dict[int, list[int]] = field(default_factory=dict)
+    erased: set[int] = field(default_factory=set)
+
+    def append(self, event: Happening) -> int:
+        row = len(self.events)
+        self.events.append(event)
+        order = self.runs.setdefault(event.run, [])
+        place = len(order)
+        if event.count is not None:
+            for index, other in enumerate(order):
+                count = self.events[other].count
+                if count is not None and count > event.count:
+                    place = index
+                    break
+        order.insert(place, row)
+        return row
+
+    def order(self, run: int | None) -> list[int]:
+        rows = list(range(len(self.events))) if run is None else self.runs.get(run, [])
+        return [row for row in rows if row not in self.erased]
+
+    def cut(self, x: int, run: int | None) -> tuple[int, int]:
+        order = self.order(run)
+        if x in order:
+            return order.index(x), order.index(x) + 1
+        earlier = [place for place, row in enumerate(order) if row < x]
+        place = earlier[-1] + 1 if earlier else 0
+        return place, place
+
+    def after(self, x: int, limit: int, run: int | None) -> list[int]:
+        return self.order(run)[self.cut(x, run)[1] :][:limit]
+
+    def before(self, x: int, limit: int, run: int | None) -> list[int]:
+        rows = self.order(run)[: self.cut(x, run)[0]]
+        return rows[max(len(rows) - limit, 0) :]
+
+    def between(self, x: int, y: int, run: int | None) -> list[int]:
+        low, high = sorted((self.cut(x, run), self.cut(y, run)))
+        return self.order(run)[low[1] : high[0]]
+
+    def stretch(self, x: int, y: int, run: int | None) -> list[int]:
+        (a, b), (c, d) = self.cut(x, run), self.cut(y, run)
+        return self.order(run)[min(a, c) : max(b, d)]
+
+    def during(self, low: int | None, high: int | None, run: int | None) -> list[int]:
+        rows = [
+            row
+            for row in range(len(self.events))
+            if row not in self.erased
+            and (run is None or self.events[row].run == run)
+            and (low is None or low <= self.events[row].at_us)
+            and (high is None or self.events[row].at_us < high)
+        ]
+        return sorted(rows, key=lambda row: (self.events[row].at_us, row))
