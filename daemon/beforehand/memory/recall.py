@@ -31,6 +31,7 @@ class Recall:
     kinds: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
     authorities: frozenset[str] = frozenset()
     ok: bool | None = None
     run: str | None = None
@@ -47,7 +48,7 @@ class Recall:
     @property
     def filtered(self) -> bool:
         """Whether anything narrows the question."""
-        sets = self.kinds or self.tools or self.tags or self.authorities
+        sets = self.kinds or self.tools or self.tags or self.roles or self.authorities
         return bool(sets) or any(part is not None for part in (self.ok, self.run, self.space, self.last, self.rows))
 
 

@@ -35,8 +35,8 @@ def _exact(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
         leaves = memory.entities.by_key(need, rows=rows, limit=asked.k)
         found += [Found(row, passage, "exact", rank, 1.0) for rank, (row, passage) in enumerate(leaves)]
     for entity in extract(asked.query):
-        holders = memory.entities.by_value(entity.value, rows=rows)[-asked.k :]
-        found += [Found(row, passage, "exact", rank, 1.0) for rank, (row, passage) in enumerate(reversed(holders))]
+        holders = memory.entities.by_value(entity.value, rows=rows, limit=asked.k)
+        found += [Found(row, passage, "exact", rank, 1.0) for rank, (row, passage) in enumerate(holders)]
     return _first_of_each(found)[: max(asked.k, asked.k * len(asked.needs))]
 
 
@@ -127,6 +127,7 @@ def _matches(event: Remembered, asked: Recall) -> bool:
         and (not asked.kinds or event.kind in asked.kinds)
         and (not asked.tools or (event.tool or "") in asked.tools)
         and (not asked.tags or bool(asked.tags & event.tags))
+        and (not asked.roles or event.role in asked.roles)
         and (not asked.authorities or event.authority in asked.authorities)
         and (asked.ok is None or event.ok is asked.ok)
         and (asked.run is None or event.run == asked.run)

@@ -23,7 +23,8 @@ from beforehand.trigger.candidates import Ask, Candidate, gather
 from beforehand.trigger.decision import Scored, decide
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
-from beforehand.trigger.rules import Firing, fire
+from beforehand.trigger.rules import Firing, Firings, fire
+from beforehand.trigger.rules import Recall as Asked
 
 _NEAREST: Final = 12
 _NEWEST: Final = 6
@@ -55,7 +56,7 @@ class Foresight:
     def foresee(self, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> Foreseen:
         """What to say before `step`, from the memory as it stands at `now_us` (microseconds since 1970, UTC)."""
         situation = situation_of(memory, session, step, now_us)
-        fired = fire(self._packs, situation, book.firings, now_us)
+        fired = fire(self._packs, situation, Firings(), now_us)
         ask = Ask.of(step)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
         candidates = gather(memory, finds, ask)
@@ -63,13 +64,13 @@ class Foresight:
         if self._model is not None:
             moment = features.Moment.of(memory, session, step, ask)
             scores = self._model.score(features.matrix(candidates, moment))
-        self._cool(session, candidates, fired.firings, book, now_us)
+        self._cool(session, step, candidates, fired.firings, book, now_us)
         tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
         scored = decide(candidates, scores, tokens, self._policy, self._barred(memory, session, candidates, now_us))
         choices = [
             warned
             for firing in fired.firings
-            if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, now_us)
+            if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, step.id, now_us)
         ]
         choices += [_choice(one, session) for one in scored if one.left_out is None]
         return Foreseen(choices, self._missing(), len(memory.events), _explained(fired.firings, scored, len(finds)))
@@ -98,14 +99,20 @@ class Foresight:
             yield from ((None, 0.0, found) for found in ask(plain))
 
     def _cool(
-        self, session: Session, candidates: list[Candidate], firings: Sequence[Firing], book: Runbook, now_us: int
+        self,
+        session: Session,
+        step: Step,
+        candidates: list[Candidate],
+        firings: Sequence[Firing],
+        book: Runbook,
+        now_us: int,
     ) -> None:
         """A rule does not ask again, within its cooldown, for what was said: only the model may still want it."""
         rules = {firing.rule.name: firing.rule for firing in firings}
         for candidate in candidates:
             if candidate.rules:
                 said = identity(_plain(candidate, session))
-                cooling = [name for name in candidate.rules if book.within(said, rules[name], now_us)]
+                cooling = [name for name in candidate.rules if book.within(said, rules[name], step.id, now_us)]
                 for name in cooling:
                     del candidate.rules[name]
 
@@ -134,22 +141,22 @@ class Foresight:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
 
 
-def _recall_of(filled: FilledRecall, session: Session, now_us: int) -> Recall:
+def _recall_of(asked: Asked, session: Session, now_us: int) -> Recall:
     """A rule's recall as a question to memory; `last` looks at this run, everything else at all the agent's runs."""
-    action = filled.action
     return Recall(
-        channel=action.channel,
-        query=filled.query,
-        needs=filled.needs,
-        kinds=frozenset(action.kinds),
-        tools=frozenset(filled.tools),
-        tags=frozenset(action.tags),
-        authorities=frozenset(action.sources),
-        ok=action.ok,
-        run=session.scope.run if action.last is not None else None,
-        last=action.last,
+        channel=asked.channel,
+        query=asked.query,
+        needs=asked.keys,
+        kinds=frozenset(asked.kinds),
+        tools=frozenset(asked.tools),
+        tags=frozenset(asked.tags),
+        roles=frozenset(asked.roles),
+        authorities=frozenset(asked.sources),
+        ok=asked.ok,
+        run=session.scope.run if asked.last is not None else None,
+        last=asked.last,
         now_us=now_us,
-        k=action.k,
+        k=asked.k,
     )
 
 

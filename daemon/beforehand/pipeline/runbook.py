@@ -12,12 +12,12 @@ from beforehand.trigger.packs import Rule
 
 @dataclass(slots=True)
 class Runbook:
-    """`finals`: how many final packets the run has had; `said`: item id to (`finals`, microseconds) when last said."""
+    """`finals`: how many final packets the run has had; `said`: item id to (`finals`, microseconds, step) when last said."""
 
     newest: dict[str, Packet] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     finals: int = 0
-    said: dict[str, tuple[int, int]] = field(default_factory=dict)
+    said: dict[str, tuple[int, int, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, packets: Iterable[Packet]) -> Runbook:
@@ -38,14 +38,13 @@ class Runbook:
         if packet.final:
             self.finals += 1
             for item in packet.items:
-                self.said[item.id] = self.finals, micros(packet.created_at)
+                self.said[item.id] = self.finals, micros(packet.created_at), packet.step
 
-    def within(self, item_id: str, rule: Rule, now_us: int) -> bool:
-        """Whether the item was said within the rule's cooldown: fewer final packets ago, or less time, than it names."""
-        last = self.said.get(item_id)
-        if last is None:
+    def within(self, item_id: str, rule: Rule, step: str, now_us: int) -> bool:
+        """Whether an earlier step was told the item within the rule's cooldown, counted in final packets or seconds."""
+        finals, at_us, told = self.said.get(item_id, (0, 0, step))
+        if told == step:
             return False
-        finals, at_us = last
         return self.finals - finals < rule.cooldown_steps or now_us - at_us < rule.cooldown_s * 1e6
 
     def has_final(self, step: str) -> bool:

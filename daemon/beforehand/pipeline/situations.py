@@ -28,7 +28,7 @@ def situation_of(memory: AgentMemory, session: Session, step: Step, now_us: int)
         ),
         _plan_of(session),
         RunView(
-            events=memory.timeline.count(run=session.code), position=session.position, last_outcome=_outcome_of(session)
+            events=memory.timeline.size(run=session.code), position=session.position, last_outcome=_outcome_of(session)
         ),
         [_recent(event, age) for age, event in enumerate(recent)],
         seconds_since_last_event=max(0.0, pause_s),

@@ -101,8 +101,8 @@ class Pipeline:
         """Answer what waits for an answer: a step that begins, a step that ends, a question."""
         for outcome in outcomes:
             match outcome.entry.message:
-                case StepMark(phase="begin"):
-                    await self._begin(outcome)
+                case StepMark(phase="begin") as mark:
+                    await self._begin(outcome, mark.step)
                 case StepMark(phase="end") as mark if not outcome.duplicate:
                     self.packets.clear(outcome.entry.scope, mark.step)
                 case Question() if not outcome.duplicate:
@@ -111,7 +111,7 @@ class Pipeline:
                 case _:
                     pass
 
-    async def _begin(self, outcome: Outcome) -> None:
+    async def _begin(self, outcome: Outcome, step_id: str) -> None:
         """Wait a moment for what the agent's counter says is on the way, then send the step's final packet.
 
         A begin that comes again after a crash is answered if its packet was not.
@@ -120,7 +120,7 @@ class Pipeline:
         await self._catch_up(outcome)
         memory = await self.memories.of(scope)
         await self.packets.open(scope)
-        step = outcome.session.itinerary.steps[outcome.entry.message.step]
+        step = outcome.session.itinerary.steps[step_id]
         if outcome.duplicate and (step.ended or self.packets.book(scope).has_final(step.id)):
             return
         self._prepare(memory, outcome.session, step, final=True)

@@ -1,0 +1,188 @@
+"""The only place that chooses backends: settings in, a daemon or a replay out."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from beforehand import shipped
+from beforehand.backends.clocks import SystemClock, VirtualClock
+from beforehand.backends.embedders import embedder_for
+from beforehand.backends.journal import SqliteJournal
+from beforehand.backends.measures import PrometheusMeasures
+from beforehand.backends.memory.broker import MemoryBroker
+from beforehand.backends.memory.bus import MemoryBus
+from beforehand.backends.memory.journal import MemoryJournal
+from beforehand.backends.models import LinearModel
+from beforehand.backends.mqtt.bus import MqttBus
+from beforehand.errors import ModelRefused, SettingsError
+from beforehand.index.semantic import SemanticWindows
+from beforehand.intake.door import Door
+from beforehand.intake.receipts import Receipts
+from beforehand.lifecycle.daemon import Daemon
+from beforehand.lifecycle.replay import Replay
+from beforehand.messages import codec
+from beforehand.messages.outbound import CumulativeReceipt, Receipt
+from beforehand.pipeline.answers import Answers
+from beforehand.pipeline.foresight import Foresight
+from beforehand.pipeline.memories import Memories
+from beforehand.pipeline.packets import Packets
+from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.pipeline.way import Pipeline
+from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
+from beforehand.settings import PolicySettings, Settings
+from beforehand.trigger import features, packs
+from beforehand.trigger.packs import Pack
+from beforehand.trigger.policy import Policy
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The backends of one daemon."""
+
+    bus: Bus
+    journal: Journal
+    clock: Clock
+    measures: Measures
+    embedder: Embedder | None
+    model: Model | None
+
+
+def daemon(settings: Settings, state_folder: Path) -> Daemon:
+    """A daemon on the real world. state_folder: for lock files. Raises SettingsError, RuleError, EmbedderError."""
+    measures = PrometheusMeasures()
+    world = World(
+        bus=MqttBus(settings.broker, measures, state_folder),
+        journal=_journal(settings, measures),
+        clock=SystemClock(),
+        measures=measures,
+        embedder=embedder_for(settings.embedder.kind),
+        model=trigger_model(settings.policy.model),
+    )
+    publisher = Publisher(world.bus, world.clock, measures)
+    pipeline = _pipeline(settings, world, publisher)
+    send = _sender(publisher)
+    return Daemon(
+        bus=world.bus,
+        journal=world.journal,
+        door=_door(settings, world, send),
+        pipeline=pipeline,
+        publisher=publisher,
+        receipts=Receipts(send, world.clock, measures, settings.broker.root),
+        measures=measures,
+    )
+
+
+def replay(settings: Settings, measures: Measures) -> Replay:
+    """The same daemon in memory, on virtual time. Raises as `daemon`."""
+    clock = VirtualClock()
+    broker = MemoryBroker(clock.monotonic_s)
+    world = World(
+        bus=MemoryBus(broker, root=settings.broker.root),
+        journal=MemoryJournal(),
+        clock=clock,
+        measures=measures,
+        embedder=embedder_for(settings.embedder.kind),
+        model=trigger_model(settings.policy.model),
+    )
+    publisher = Publisher(world.bus, clock, measures)
+    return Replay(
+        door=_door(settings, world, _sender(publisher), new_id=_counting("m")),
+        pipeline=_pipeline(settings, world, publisher, boot="replay"),
+        publisher=publisher,
+        journal=world.journal,
+        bus=world.bus,
+        clock=clock,
+        listener=broker.connect("listener"),
+        root=settings.broker.root,
+    )
+
+
+def rule_packs(names: list[str]) -> list[Pack]:
+    """Shipped packs by name, others by path. Raises RuleError at the first fault, SettingsError for an unknown pack."""
+    found = []
+    for name in names:
+        file = Path(name) if name.endswith((".yaml", ".yml")) else shipped.folder("rules") / f"{name}.yaml"
+        if not file.is_file():
+            raise SettingsError(f"no rule pack {file}.", "policy.packs names shipped packs, or paths ending in .yaml.")
+        found.append(packs.read(file.read_bytes(), str(file)))
+    return found
+
+
+def trigger_model(name: str | None) -> Model | None:
+    """The shipped trigger model of that name; None, with the reason logged, when it is refused."""
+    if name is None:
+        return None
+    try:
+        return LinearModel.load(shipped.folder("models") / "trigger" / name, features.NAMES)
+    except ModelRefused as refusal:
+        _log.warning("the trigger model is not used", reason=str(refusal))
+        return None
+
+
+def policy_of(settings: PolicySettings) -> Policy:
+    """The policy that the settings describe."""
+    return Policy(
+        name=settings.name,
+        horizon=settings.horizon,
+        budget_tokens=settings.budget_tokens,
+        window_events=settings.window_events,
+        threshold=settings.threshold,
+        token_price=settings.token_price,
+    )
+
+
+def _journal(settings: Settings, measures: Measures) -> Journal:
+    if str(settings.journal.path) == ":memory:":
+        return MemoryJournal()
+    return SqliteJournal(settings.journal, measures)
+
+
+def _pipeline(settings: Settings, world: World, publisher: Publisher, boot: str | None = None) -> Pipeline:
+    policy = policy_of(settings.policy)
+    root = settings.broker.root
+    memories = Memories(world.journal, world.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
+    return Pipeline(
+        memories=memories,
+        foresight=Foresight(rule_packs(settings.policy.packs), policy, world.model, world.embedder),
+        packets=Packets(
+            journal=world.journal,
+            publisher=publisher,
+            clock=world.clock,
+            measures=world.measures,
+            policy=policy,
+            root=root,
+            boot=boot or secrets.token_hex(8),
+        ),
+        answers=Answers(publisher, world.embedder, world.clock, policy, root),
+        clock=world.clock,
+        measures=world.measures,
+        policy=policy,
+        gap_wait_s=settings.policy.gap_wait_s,
+    )
+
+
+def _door(
+    settings: Settings,
+    world: World,
+    send: Callable[[str, Receipt | CumulativeReceipt], None],
+    new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+) -> Door:
+    return Door(world.journal, world.clock, world.measures, send, new_id, settings.broker.root)
+
+
+def _sender(publisher: Publisher) -> Callable[[str, Receipt | CumulativeReceipt], None]:
+    return lambda topic, receipt: publisher.put(Outgoing(topic, codec.write(receipt)))
+
+
+def _counting(prefix: str) -> Callable[[], str]:
+    """Ids in order, so that a replay repeats exactly."""
+    count = iter(range(1, 2**62))
+    return lambda: f"{prefix}{next(count)}"

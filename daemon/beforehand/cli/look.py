@@ -1,0 +1,32 @@
+"""Commands that look: config show, doctor."""
+
+from __future__ import annotations
+
+import typer
+
+from beforehand.cli import doctor
+from beforehand.cli.shared import Config, Json, advising, load, out, print_json
+
+config_app = typer.Typer(no_args_is_help=True, help="Settings.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the commands."""
+    app.add_typer(config_app, name="config")
+    app.command(name="doctor")(doctor.doctor)
+
+
+@config_app.command()
+def show(config: Config = None, json: Json = False) -> None:
+    """Every setting in force: defaults, under the file, under the environment. Secrets are masked."""
+    with advising():
+        settings = load(config)
+    values = settings.model_dump(mode="json")
+    if json:
+        print_json(values)
+        return
+    for section, entries in values.items():
+        out.print(f"[bold]\\[{section}][/]")
+        for name, value in entries.items():
+            meaning = type(getattr(settings, section)).model_fields[name].description or ""
+            out.print(f"{name} = {value!r}  [dim]# {meaning}[/]", soft_wrap=True)

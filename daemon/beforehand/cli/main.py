@@ -1,0 +1,18 @@
+"""The command `beforehand`."""
+
+from __future__ import annotations
+
+import typer
+
+from beforehand.cli import ask, look, rules, run
+
+app = typer.Typer(
+    name="beforehand",
+    help="Hands AI agents, before every step, the few things they must not forget in it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+run.add_to(app)
+ask.add_to(app)
+look.add_to(app)
+app.add_typer(rules.app, name="rules")

@@ -1,0 +1,105 @@
+"""Commands that run something: up, demo, replay."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from beforehand import assembly
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli import demo
+from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
+from beforehand.lifecycle.serve import serve
+from beforehand.messages.topics import Scope
+from beforehand.training.playing import Played, play
+from beforehand.training.trajectories import Trajectory, read
+
+State = Annotated[Path, typer.Option("--state", help="Folder for lock files and the embedded broker's data.")]
+_STATE = Path(".beforehand")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the commands."""
+    app.command()(up)
+    app.command(name="demo")(demo.demo)
+    app.command(name="replay")(replay)
+
+
+def up(
+    config: Config = None,
+    host: Annotated[str | None, typer.Option(help="Broker; left out: one is started on loopback.")] = None,
+    port: Annotated[int | None, typer.Option(help="Broker port.")] = None,
+    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    state: State = _STATE,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Logs as JSON lines.")] = False,
+) -> None:
+    """Start the daemon, and a broker when none is configured. Ctrl-C ends both."""
+    log_to_stderr(as_json=log_json)
+    with advising():
+        settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
+        asyncio.run(serve(assembly.daemon, settings, state))
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz), see docs/guides/replay.md.")],
+    config: Config = None,
+    runs: Annotated[int, typer.Option(min=1, help="How many runs of the file.")] = 1,
+    skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 0,
+    budget: Annotated[int | None, typer.Option(help="Tokens of a packet.")] = None,
+    view: Annotated[int, typer.Option(min=0, help="Newest events that the agent still sees.")] = 0,
+    json: Json = False,
+) -> None:
+    """Play recorded runs through the daemon in memory, on virtual time, and show the packet of every step."""
+    with advising():
+        settings = load(config, policy={"budget_tokens": budget})
+        chosen = read(file)[skip : skip + runs]
+        played = asyncio.run(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, view))
+    if json:
+        print_json([_row(run, one) for run, one in played])
+    else:
+        _show(played)
+
+
+async def _play_all(replayed: assembly.Replay, chosen: list[Trajectory], view: int) -> list[tuple[Trajectory, Played]]:
+    played: list[tuple[Trajectory, Played]] = []
+    async with replayed.open():
+        with Progress(console=err, transient=True) as progress:
+            for run in progress.track(chosen, description="replaying"):
+                scope = Scope("replay", "agent", run.id[:100])
+                played += [(run, one) async for one in play(replayed, run, scope, view=view)]
+    return played
+
+
+def _row(run: Trajectory, one: Played) -> dict[str, object]:
+    return {
+        "run": run.id,
+        "step": one.call.step,
+        "tool": one.call.tool,
+        "needed": sorted(one.call.needed),
+        "carried": sorted(one.carried),
+        "waiting_version": one.waiting.version if one.waiting else None,
+        "packet": None if one.packet is None else one.packet.model_dump(mode="json"),
+    }
+
+
+def _show(played: list[tuple[Trajectory, Played]]) -> None:
+    table = Table("run", "step", "tool", "packet before the step", "tokens", "needed", "in the packet", box=None)
+    for run, one in played:
+        waiting = f"version {one.waiting.version}" if one.waiting else "none"
+        tokens = str(one.packet.tokens) if one.packet else "-"
+        table.add_row(
+            run.id, one.call.step, one.call.tool, waiting, tokens, str(len(one.call.needed)), str(len(one.carried))
+        )
+    out.print(table)
+    needed = sum(len(one.call.needed) for _, one in played)
+    held = sum(len(one.carried) for _, one in played)
+    before = sum(one.waiting is not None for _, one in played)
+    share = f"{held / needed:.0%}" if needed else "none needed"
+    out.print(
+        f"{before} of {len(played)} packets were there before their step; needed values in them: {held} of {needed} ({share})"
+    )

@@ -1,0 +1,76 @@
+"""What all commands share: settings from flags, errors as one line of advice, output for people or machines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import structlog
+import typer
+from rich.console import Console
+
+from beforehand import settings
+from beforehand.errors import BeforehandError
+from beforehand.settings import Settings
+
+FAILED = 1
+MISUSED = 2
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+Config = Annotated[Path | None, typer.Option("--config", "-c", help="Settings file (TOML).", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")]
+
+
+@contextmanager
+def advising() -> Iterator[None]:
+    """An error of ours becomes its advice on standard error and exit code 1; several at once, each on its line."""
+    try:
+        yield
+    except* BeforehandError as group:
+        for error in _leaves(group):
+            err.print(f"[bold red]error[/] {error}", soft_wrap=True, markup=True)
+        raise SystemExit(FAILED) from None
+
+
+def load(config: Path | None, **flags: Any) -> Settings:
+    """Settings of this command; flags that were not given are left out."""
+    given = {
+        section: {name: value for name, value in values.items() if value is not None}
+        for section, values in flags.items()
+    }
+    return settings.load(config, **{section: values for section, values in given.items() if values})
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str) + b"\n")
+
+
+def log_to_stderr(*, as_json: bool) -> None:
+    """Logs go to standard error: readable lines, or JSON lines."""
+    render = (
+        structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            render,
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _leaves(group: BaseExceptionGroup[BeforehandError]) -> Iterator[BeforehandError]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

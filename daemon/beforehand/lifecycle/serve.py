@@ -1,0 +1,84 @@
+"""From settings to a daemon that serves: broker, daemon, status, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
+
+from beforehand import __version__, limits
+from beforehand.backends.broker import EmbeddedBroker
+from beforehand.lifecycle.daemon import Daemon
+from beforehand.messages import codec
+from beforehand.messages.outbound import Status
+from beforehand.messages.values import moment
+from beforehand.settings import BrokerSettings, Settings
+
+_log = structlog.get_logger()
+_LOOK_EVERY_S = 0.25
+
+
+@asynccontextmanager
+async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Settings]:
+    """The settings with a broker in them: the one they name, or one that runs as long as this context."""
+    named = settings.broker
+    if named.host is not None or named.socket is not None:
+        yield settings
+        return
+    async with EmbeddedBroker(named.embedded, named.embedded_port, state_folder) as broker:
+        _log.info("no broker configured: started one", kind=broker.kind, host=broker.host, port=broker.port)
+        reached = BrokerSettings.model_validate({**named.model_dump(), "host": broker.host, "port": broker.port})
+        yield settings.model_copy(update={"broker": reached})
+
+
+@asynccontextmanager
+async def running(daemon: Daemon) -> AsyncIterator[Daemon]:
+    """The daemon in the background, ready. An error that ends it is raised here."""
+    async with asyncio.TaskGroup() as group:
+        work = group.create_task(daemon.run())
+        teller = group.create_task(_tell_status(daemon))
+        ready = group.create_task(daemon.ready.wait())
+        await asyncio.wait({work, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            yield daemon
+        ready.cancel()
+        teller.cancel()
+        work.cancel()
+
+
+async def serve(build: Callable[[Settings, Path], Daemon], settings: Settings, state_folder: Path) -> None:
+    """Until SIGINT or SIGTERM. Raises BusError, JournalError, BrokerFailed when the daemon cannot start."""
+    stop = asyncio.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(signum, stop.set)
+    async with broker_for(settings, state_folder) as reachable, running(build(reachable, state_folder)) as daemon:
+        round_trip_s = await daemon.bus.probe()
+        daemon.measures.gauge("beforehand_probe_seconds", round_trip_s)
+        if round_trip_s > limits.PROBE_WARN_S:
+            _log.warning(
+                "slow round trip to the broker; packets will be as late",
+                milliseconds=round(round_trip_s * 1000, 1),
+                advice="set TCP_NODELAY on the broker (Mosquitto: set_tcp_nodelay true), or move it closer",
+            )
+        _log.info("ready", version=__version__, round_trip_ms=round(round_trip_s * 1000, 2))
+        await stop.wait()
+        _log.info("stopping")
+
+
+async def _tell_status(daemon: Daemon) -> None:
+    """Keep the retained status true: online, or degraded and why."""
+    await daemon.ready.wait()
+    told: str | None = "never"
+    while True:
+        journal = daemon.journal.state()
+        reason = None if journal.healthy else f"journal: {journal.reason}"
+        if reason != told:
+            told = reason
+            since = moment(daemon.pipeline.clock.now_us())
+            state = Status(state="degraded" if reason else "online", since=since, version=__version__, reason=reason)
+            await daemon.bus.set_status(codec.write(state))
+        await asyncio.sleep(_LOOK_EVERY_S)
