@@ -41,6 +41,8 @@ PACKET_EXPIRY_S: Final = 86_400
 ARRIVALS_HIGH: Final = 2_048
 """Unread messages at which the ingest socket is paused."""
 ARRIVALS_LOW: Final = 512
+ARRIVALS_BYTES_HIGH: Final = 64 * 1_048_576
+"""Unread payload at which the socket is paused too; it reads again below half of that."""
 BATCH_MESSAGES: Final = 256
 """Messages of one group commit."""
 UNCOMMITTED_HIGH: Final = 4_096
@@ -64,6 +66,9 @@ PASSAGE_CHARS: Final = 400
 KEEPALIVE_S: Final = 30
 SESSION_EXPIRY_S: Final = 7 * 86_400
 RECEIVE_MAXIMUM: Final = 256
+PUBLISHES_IN_FLIGHT: Final = 64
+"""Publishes without their PUBACK on one connection, if the broker allows so many."""
+BROKER_ANSWER_S: Final = 10.0
 RECONNECT_FIRST_S: Final = 0.1
 RECONNECT_LAST_S: Final = 15.0
 TAKEOVERS: Final = 5
