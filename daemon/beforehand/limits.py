@@ -25,6 +25,9 @@ NESTING: Final = 64
 SEQ_MAX: Final = 2**53 - 1
 REVISION_MAX: Final = 2**53 - 1
 K_MAX: Final = 200
+"""Items that one recall may ask for."""
+WINDOW_EVENTS_MAX: Final = 1_000_000
+"""`last` of a recall's window: events searched, not events answered."""
 
 # --- packets ---
 PACKET_BYTES: Final = 65_536
