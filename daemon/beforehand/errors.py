@@ -19,6 +19,9 @@ class Refusal(BeforehandError):
         super().__init__(problem, advice)
         self.field = field
 
+    def __str__(self) -> str:
+        return f"{self.field}: {self.problem}; {self.advice}"
+
 
 class SettingsError(BeforehandError):
     """A setting that cannot be used."""

@@ -25,6 +25,9 @@ NESTING: Final = 64
 SEQ_MAX: Final = 2**53 - 1
 REVISION_MAX: Final = 2**53 - 1
 K_MAX: Final = 200
+"""Items that one recall may ask for."""
+WINDOW_EVENTS_MAX: Final = 1_000_000
+"""`last` of a recall's window: events searched, not events answered."""
 
 # --- packets ---
 PACKET_BYTES: Final = 65_536
@@ -41,6 +44,8 @@ PACKET_EXPIRY_S: Final = 86_400
 ARRIVALS_HIGH: Final = 2_048
 """Unread messages at which the ingest socket is paused."""
 ARRIVALS_LOW: Final = 512
+ARRIVALS_BYTES_HIGH: Final = 64 * 1_048_576
+"""Unread payload at which the socket is paused too; it reads again below half of that."""
 BATCH_MESSAGES: Final = 256
 """Messages of one group commit."""
 UNCOMMITTED_HIGH: Final = 4_096
@@ -67,6 +72,9 @@ PASSAGE_CHARS: Final = 400
 KEEPALIVE_S: Final = 30
 SESSION_EXPIRY_S: Final = 7 * 86_400
 RECEIVE_MAXIMUM: Final = 256
+PUBLISHES_IN_FLIGHT: Final = 64
+"""Publishes without their PUBACK on one connection, if the broker allows so many."""
+BROKER_ANSWER_S: Final = 10.0
 RECONNECT_FIRST_S: Final = 0.1
 RECONNECT_LAST_S: Final = 15.0
 TAKEOVERS: Final = 5

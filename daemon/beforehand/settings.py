@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -15,7 +16,8 @@ from pydantic_settings import (
 
 from beforehand import limits
 from beforehand.errors import SettingsError
-from beforehand.messages import topics
+from beforehand.messages import shape, topics
+from beforehand.messages.values import Identifier, Misfit
 
 ENVIRONMENT_PREFIX = "BEFOREHAND_"
 DEFAULT_FILE = Path("beforehand.toml")
@@ -34,14 +36,14 @@ class BrokerSettings(Section):
     port: Annotated[int, Field(ge=1, le=65535)] | None = Field(None, description="default 1883, with TLS 8883")
     socket: Path | None = Field(None, description="Unix socket of the broker, instead of host and port")
     protocol: Literal["5", "3.1.1"] = Field("5", description="MQTT version")
-    username: str | None = None
-    password: SecretStr | None = None
+    username: str | None = Field(None, description="user name at the broker")
+    password: SecretStr | None = Field(None, description="password at the broker; better in the environment")
     tls: bool = Field(default=False, description="speak TLS")
     tls_ca: Path | None = Field(None, description="CA certificates (PEM); left out: those of the system")
     tls_cert: Path | None = Field(None, description="client certificate (PEM)")
     tls_key: Path | None = Field(None, description="key of the client certificate (PEM)")
     root: str = Field(topics.ROOT, description="first levels of every topic")
-    name: str = Field("main", description="this daemon's name: its client ids and its status topic")
+    name: Identifier = Field("main", description="this daemon's name: its client ids and its status topic")
     embedded: Literal["auto", "mosquitto", "iotcore"] = Field(
         "auto", description="which broker to start if none is named"
     )
@@ -52,9 +54,18 @@ class BrokerSettings(Section):
     @field_validator("root")
     @classmethod
     def _root_is_a_topic(cls, root: str) -> str:
-        if not root or root.startswith(("/", "$")) or root.endswith("/") or any(sign in root for sign in "+#\0"):
-            raise ValueError("a root is topic levels such as `beforehand/v1`, without wildcards or slashes at its ends")
+        if not topics.is_name(root) or root.startswith(("/", "$")) or root.endswith("/"):
+            raise Misfit(f"{root!r} cannot start a topic", f"give levels such as {topics.ROOT}, without wildcards")
         return root
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        if self.socket is not None and (self.host is not None or self.port is not None):
+            raise Misfit("both a socket and a host or port", "keep one of them", "socket")
+        if (self.tls_cert is None) is not (self.tls_key is None):
+            given, absent = ("tls_key", "tls_cert") if self.tls_cert is None else ("tls_cert", "tls_key")
+            raise Misfit(f"{given} without {absent}", "a client certificate needs both files", absent)
+        return self
 
 
 class JournalSettings(Section):
@@ -73,7 +84,7 @@ class JournalSettings(Section):
 class PolicySettings(Section):
     """What a packet may cost and when it is worth sending."""
 
-    name: str = "default"
+    name: str = Field("default", description="its name, which stands in every packet")
     horizon: Annotated[int, Field(ge=1, le=limits.HORIZON_MAX)] = Field(2, description="coming steps prepared at once")
     budget_tokens: Annotated[int, Field(ge=0, le=limits.BUDGET_TOKENS_MAX)] = Field(
         512, description="most tokens of a packet, wrapper included; 0: no packets"
@@ -147,10 +158,30 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
     try:
         return Settings.model_construct(**_FromFile(**flags).__dict__)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(
-            f"setting {name}: {first['msg']}.", "`beforehand config show` lists all settings."
-        ) from None
+        raise _refused(error) from None
     except ValueError as error:
         raise SettingsError(f"settings file {chosen}: {error}.", "Write it as TOML, one table per section.") from None
+
+
+def _refused(error: ValidationError) -> SettingsError:
+    """The first thing that is wrong, with what would be right."""
+    first = error.errors(include_url=False)[0]
+    place = first["loc"]
+    if first["type"] == "extra_forbidden":
+        section = ".".join(map(str, place[:-1]))
+        near = get_close_matches(str(place[-1]), _names(section), n=1)
+        advice = f"Did you mean {near[0]}?" if near else "`beforehand config show` lists all settings."
+        return SettingsError(f"setting {'.'.join(map(str, place))}: no such setting.", advice)
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, Misfit):
+        name = ".".join(part for part in (*map(str, place), cause.field) if part)
+        return SettingsError(f"setting {name}: {cause.problem}.", f"{cause.advice[0].upper()}{cause.advice[1:]}.")
+    name, form = shape.find(Settings, place)
+    advice = "" if form is None else f"Give {shape.words(form, shape.schema(Settings))}."
+    return SettingsError(f"setting {name}: {first['msg']}.", advice)
+
+
+def _names(section: str) -> list[str]:
+    whole = Settings.model_fields
+    model = whole[section].annotation if section in whole else Settings
+    return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []

@@ -1,179 +1,227 @@
-"""What agents send: event, plan, step, feedback, recall. Unknown fields are kept with the message."""
+"""What agents send: event, plan, step, feedback, recall. Unknown fields are kept with the message and counted.
+
+The descriptions and examples here are the wire reference, the JSON Schemas and the advice in receipts.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from beforehand import limits
-from beforehand.messages.values import Identifier, Instant, Label, Labels, Share
+from beforehand.messages.base import Inbound, Sent
+from beforehand.messages.values import (
+    Identifier,
+    Instant,
+    Label,
+    Labels,
+    MessageId,
+    Misfit,
+    Share,
+    Text,
+)
 
 Kind = Literal["message", "action", "observation", "reflection", "note"]
 Role = Literal["user", "agent", "tool", "system"]
 Mode = Literal["auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "aggregate"]
 
 
-class Inbound(BaseModel):
-    """Fields common to every inbound message."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-
-    id: Annotated[str, Field(min_length=1, max_length=limits.MESSAGE_ID_BYTES)] | None = Field(
-        None, description="idempotency key within the run and channel"
-    )
-    at: Instant | None = Field(None, description="when it happened in the world; left out: time of arrival")
-    seq: Annotated[int, Field(ge=1, le=limits.SEQ_MAX)] | None = Field(
-        None, description="the agent's own counter within the run; goes with `epoch`"
-    )
-    epoch: Annotated[str, Field(min_length=1, max_length=limits.EPOCH_BYTES)] | None = Field(
-        None, description="a name for the process that counts, new at every start; goes with `seq`"
-    )
-    receipt: bool = Field(default=False, description="ask for a receipt once the message is durable")
-    traceparent: str | None = Field(None, description="W3C trace context")
-
-    @model_validator(mode="after")
-    def _count_together(self) -> Self:
-        if (self.seq is None) != (self.epoch is None):
-            given, absent = ("seq", "epoch") if self.epoch is None else ("epoch", "seq")
-            raise ValueError(f"{given} without {absent}; send both, or neither")
-        return self
-
-
-class FactClaim(BaseModel):
+class FactClaim(Sent):
     """One statement that an event makes: `attribute` of `subject` is `value`, from and until when."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+    subject: Annotated[Label, Field(min_length=1)] = Field(description="Whom or what it is about.", examples=["user"])
+    attribute: Annotated[Label, Field(min_length=1)] = Field(
+        description="Which property; one current value for each subject and attribute.", examples=["seat preference"]
+    )
+    value: Any = Field(description="The value: any JSON.", examples=["aisle"])
+    valid_from: Instant | None = Field(None, description="From when it holds in the world. Left out: the event's time.")
+    valid_to: Instant | None = Field(None, description="Until when it holds. Left out: until it is replaced.")
+    confidence: Share | None = Field(None, description="How sure the sender is.", examples=[0.9])
 
-    subject: Annotated[Label, Field(min_length=1)]
-    attribute: Annotated[Label, Field(min_length=1)]
-    value: Any
-    valid_from: Instant | None = None
-    valid_to: Instant | None = None
-    confidence: Share | None = None
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_left_out(cls, fields: Any) -> Any:
+        """`null` is a value that a fact may have; the optional fields of a fact take `null` as they are."""
+        return fields
 
 
 class Event(Inbound):
     """Something that happened."""
 
-    kind: Kind
-    text: Annotated[str, Field(max_length=limits.TEXT_CHARS)] = ""
-    role: Role | None = None
-    tool: Label | None = None
-    args: dict[str, Any] | None = None
-    call_id: Label | None = None
-    data: Any = None
-    ok: bool | None = None
-    step: Identifier | None = None
-    parent: Annotated[str, Field(max_length=limits.MESSAGE_ID_BYTES)] | None = None
-    space: Label | None = None
-    importance: Share | None = None
-    confidence: Share | None = None
-    source: Role | None = Field(None, description="who vouches for it")
-    tags: Labels = []
-    facts: Annotated[list[FactClaim], Field(max_length=limits.LIST_ITEMS)] = []
-    subject_ids: Labels = []
+    kind: Kind = Field(description="What sort of thing happened.", examples=["observation"])
+    text: Text = Field("", description="What was said, done or seen.", examples=["3 flights found, cheapest 212 USD"])
+    role: Role | None = Field(None, description="Who spoke or acted.", examples=["tool"])
+    tool: Label | None = Field(None, description="Tool of an action or observation.", examples=["search_flights"])
+    args: dict[str, Any] | None = Field(
+        None, description="Arguments of an action, as an object.", examples=[{"from": "SFO", "to": "JFK"}]
+    )
+    call_id: Label | None = Field(None, description="Ties an observation to its action.", examples=["call_7"])
+    data: Any = Field(
+        None, description="The result as any JSON, beside or instead of `text`.", examples=[{"price": 212}]
+    )
+    ok: bool | None = Field(None, description="Whether the action or observation succeeded.", examples=[True])
+    step: Identifier | None = Field(None, description="The step it belongs to.", examples=["s3"])
+    parent: MessageId | None = Field(None, description="Id of the event that caused this one.", examples=["evt-0016"])
+    space: Label | None = Field(None, description="A scene or topic label.", examples=["outbound flight"])
+    importance: Share | None = Field(None, description="How much it matters, says the sender.", examples=[0.8])
+    confidence: Share | None = Field(None, description="How sure the sender is of it.", examples=[0.9])
+    source: Role | None = Field(None, description="Who vouches for it. Left out: `role`.", examples=["user"])
+    tags: Labels = Field(default_factory=list, description="Labels to find it by.", examples=[["travel"]])
+    facts: Annotated[list[FactClaim], Field(max_length=limits.LIST_ITEMS)] = Field(
+        default_factory=list,
+        description="Statements that the event makes.",
+        examples=[[{"subject": "user", "attribute": "seat preference", "value": "aisle"}]],
+    )
+    subject_ids: Labels = Field(
+        default_factory=list, description="The people this is about, for erasure.", examples=[["customer-42"]]
+    )
+
+    @property
+    def nested(self) -> Sequence[Sent]:
+        """Its facts."""
+        return self.facts
 
 
-class PlannedStep(BaseModel):
-    """One step of a plan; `needs` are argument names or words, never values."""
+class PlannedStep(Sent):
+    """One step of a plan."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-
-    id: Identifier
-    goal: Annotated[str, Field(max_length=limits.TEXT_CHARS)] = ""
-    tool: Label | None = None
-    needs: Labels = []
-    space: Label | None = None
-    mutates: bool | None = None
-    after: Annotated[list[Identifier], Field(max_length=limits.PLAN_STEPS)] = []
-    starts_at: Instant | None = None
+    id: Identifier = Field(description="The step's id, unique in the plan.", examples=["s3"])
+    goal: Text = Field("", description="What the step is to achieve.", examples=["book the cheapest flight"])
+    tool: Label | None = Field(None, description="The tool it will call.", examples=["book_flight"])
+    needs: Labels = Field(
+        default_factory=list,
+        description="Argument names or words that the step needs, never values.",
+        examples=[["flight_id", "card"]],
+    )
+    space: Label | None = Field(None, description="A scene or topic label.", examples=["outbound flight"])
+    mutates: bool | None = Field(None, description="Whether it changes the world. Left out: unknown.", examples=[True])
+    after: Annotated[list[Identifier], Field(max_length=limits.PLAN_STEPS)] = Field(
+        default_factory=list,
+        description="Steps that come before it; one may be a step of an earlier revision.",
+        examples=[["s2"]],
+    )
+    starts_at: Instant | None = Field(None, description="When it is to begin.")
 
 
 class Plan(Inbound):
-    """The goal and the steps to come; a later plan replaces an earlier one."""
+    """The goal and the steps to come; a later plan replaces an earlier one. May be retained."""
 
-    goal: Annotated[str, Field(max_length=limits.TEXT_CHARS)] = ""
-    task_type: Label | None = None
-    revision: Annotated[int, Field(ge=0, le=limits.REVISION_MAX)] = 0
-    steps: Annotated[list[PlannedStep], Field(max_length=limits.PLAN_STEPS)] = []
+    goal: Text = Field("", description="What the run is to achieve.", examples=["a trip to New York under 800 USD"])
+    task_type: Label | None = Field(None, description="A name for runs of this sort.", examples=["travel booking"])
+    revision: Annotated[int, Field(ge=0, le=limits.REVISION_MAX)] = Field(
+        0, description="Grows with each plan of the run.", examples=[2]
+    )
+    steps: Annotated[list[PlannedStep], Field(max_length=limits.PLAN_STEPS)] = Field(
+        description="The steps to come, in order; an empty list withdraws the plan.",
+        examples=[[{"id": "s3", "goal": "book the cheapest flight", "tool": "book_flight", "needs": ["card"]}]],
+    )
 
     @model_validator(mode="after")
-    def _step_ids_are_known_once(self) -> Self:
-        ids = [step.id for step in self.steps]
-        known = set(ids)
-        if len(known) < len(ids):
-            twice = next(step for step in ids if ids.count(step) > 1)
-            raise ValueError(f"the step id {twice!r} stands twice; each step of a plan has an id of its own")
-        for step in self.steps:
-            for earlier in step.after:
-                if earlier not in known:
-                    raise ValueError(f"step {step.id!r} comes after {earlier!r}, which is no step of this plan")
+    def _each_step_once(self) -> Self:
+        seen: set[str] = set()
+        for place, step in enumerate(self.steps):
+            if step.id in seen:
+                raise Misfit(f"the step id {step.id!r} stands twice", "give each step its own id", f"steps.{place}.id")
+            seen.add(step.id)
         return self
+
+    @property
+    def nested(self) -> Sequence[Sent]:
+        """Its steps."""
+        return self.steps
 
 
 class StepMark(Inbound):
-    """A step begins or ends."""
+    """A step begins or ends. `goal`, `tool`, `needs`, `space`, `mutates` go with `begin`, `ok` with `end`."""
 
-    step: Identifier
-    phase: Literal["begin", "end"]
-    goal: Annotated[str, Field(max_length=limits.TEXT_CHARS)] | None = None
-    tool: Label | None = None
-    needs: Labels | None = None
-    space: Label | None = None
-    mutates: bool | None = None
-    ok: bool | None = None
+    step: Identifier = Field(description="The step's id.", examples=["s3"])
+    phase: Literal["begin", "end"] = Field(description="What it does.", examples=["begin"])
+    goal: Text | None = Field(None, description="For a step that no plan announced.", examples=["confirm the seat"])
+    tool: Label | None = Field(None, description="For a step that no plan announced.", examples=["seat_map"])
+    needs: Labels | None = Field(None, description="For a step that no plan announced.", examples=[["seat"]])
+    space: Label | None = Field(None, description="For a step that no plan announced.", examples=["outbound flight"])
+    mutates: bool | None = Field(None, description="For a step that no plan announced.", examples=[True])
+    ok: bool | None = Field(None, description="How it ended. Left out: unknown.", examples=[True])
+
+
+def _few_entries(value: Any) -> Any:
+    """Counted before each entry is looked at: pydantic would collect an error for every one."""
+    if isinstance(value, dict) and len(value) > limits.LIST_ITEMS:
+        raise Misfit(f"{len(value)} entries", f"send at most {limits.LIST_ITEMS}")
+    return value
 
 
 class Feedback(Inbound):
-    """What a packet was worth (`packet` names it), or how the run ended (`outcome`)."""
+    """What a packet was worth (`packet` names it), or how the run ended (`outcome`, `metrics`)."""
 
-    packet: Label | None = None
-    used: Labels = []
-    harmful: Labels = []
-    missing: Annotated[str, Field(max_length=limits.TEXT_CHARS)] | None = None
-    outcome: Literal["success", "failure"] | Share | None = None
-    metrics: Annotated[dict[Label, Annotated[float, Field(allow_inf_nan=False)]], Field(max_length=256)] = {}
+    packet: Label | None = Field(None, description="Id of the packet it is about.", examples=["p_01J9Z"])
+    used: Labels = Field(default_factory=list, description="Ids of items that the step used.", examples=[["m_3"]])
+    harmful: Labels = Field(default_factory=list, description="Ids of items that misled the step.", examples=[["m_4"]])
+    missing: Text | None = Field(None, description="What the packet should have said.", examples=["the card number"])
+    outcome: Literal["success", "failure"] | Share | None = Field(
+        None, description="How the run ended.", examples=["success"]
+    )
+    metrics: Annotated[
+        dict[Label, Annotated[float, Field(allow_inf_nan=False)]],
+        Field(max_length=limits.LIST_ITEMS),
+        BeforeValidator(_few_entries),
+    ] = Field(default_factory=dict, description="Numbers that the run is judged by.", examples=[{"cost_usd": 0.12}])
 
     @model_validator(mode="after")
     def _about_something(self) -> Self:
-        if self.packet is None and self.outcome is None and not self.metrics:
-            raise ValueError("feedback names a `packet`, an `outcome` or `metrics`")
         if self.packet is None and (self.used or self.harmful or self.missing):
-            raise ValueError("`used`, `harmful` and `missing` go with the `packet` they are about")
+            raise Misfit("no `packet`", "name the packet that `used`, `harmful` and `missing` are about", "packet")
+        if self.packet is None and self.outcome is None and not self.metrics:
+            raise Misfit(
+                "about neither a packet nor the run", "send `packet`, or `outcome`, or `metrics` for the run", "packet"
+            )
         return self
 
 
-Bound = Annotated[str, Field(max_length=limits.MESSAGE_ID_BYTES)]
+class Window(Sent):
+    """A stretch of a run. Each bound is a time (RFC 3339), a step id or an event id."""
 
-
-class Window(BaseModel):
-    """A stretch of a run; each bound is a time (RFC 3339), a step id or an event id."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
-
-    from_: Bound | None = Field(None, alias="from")
-    to: Bound | None = None
-    after: Bound | None = None
-    before: Bound | None = None
-    last: Annotated[int, Field(ge=1, le=limits.K_MAX)] | None = None
+    from_: MessageId | None = Field(
+        None, alias="from", description="From here, inclusive.", examples=["2026-03-01T09:30:00Z"]
+    )
+    to: MessageId | None = Field(None, description="Up to here, inclusive.", examples=["evt-0017"])
+    after: MessageId | None = Field(None, description="After this, exclusive.", examples=["s2"])
+    before: MessageId | None = Field(None, description="Before this, exclusive.", examples=["s3"])
+    last: Annotated[int, Field(ge=1, le=limits.WINDOW_EVENTS_MAX)] | None = Field(
+        None, description="Of these only the newest so many events.", examples=[5]
+    )
 
 
 class Question(Inbound):
     """An explicit question to memory (channel `recall`)."""
 
-    query: Annotated[str, Field(max_length=limits.TEXT_CHARS)] = ""
-    step: Identifier | None = None
-    mode: Mode = "auto"
-    window: Window | None = None
-    as_of: Instant | None = Field(None, description="valid time")
-    known_at: Instant | None = Field(None, description="transaction time")
-    kinds: Annotated[list[Kind], Field(max_length=limits.LIST_ITEMS)] = []
-    tags: Labels = []
-    space: Label | None = None
-    tools: Labels = []
-    k: Annotated[int, Field(ge=1, le=limits.K_MAX)] = 10
-    budget_tokens: Annotated[int, Field(ge=0, le=limits.BUDGET_TOKENS_MAX)] | None = None
+    query: Text = Field("", description="What is asked, in words.", examples=["which seat does the user like?"])
+    step: Identifier | None = Field(None, description="The step it is asked for.", examples=["s3"])
+    mode: Mode = Field("auto", description="Which channel is asked; `auto` lets the router choose.", examples=["facts"])
+    window: Window | None = Field(None, description="Which stretch of the run.", examples=[{"last": 5}])
+    as_of: Instant | None = Field(None, description="Valid time: what held in the world then.")
+    known_at: Instant | None = Field(None, description="Transaction time: what the daemon knew then.")
+    kinds: Annotated[list[Kind], Field(max_length=limits.LIST_ITEMS)] = Field(
+        default_factory=list, description="Only events of these kinds. Empty: all.", examples=[["observation"]]
+    )
+    tags: Labels = Field(
+        default_factory=list, description="Only events with one of these tags. Empty: all.", examples=[["travel"]]
+    )
+    space: Label | None = Field(None, description="Only events of this space.", examples=["outbound flight"])
+    tools: Labels = Field(
+        default_factory=list, description="Only events of these tools. Empty: all.", examples=[["search_flights"]]
+    )
+    k: Annotated[int, Field(ge=1, le=limits.K_MAX)] = Field(10, description="Most items.", examples=[10])
+    budget_tokens: Annotated[int, Field(ge=0, le=limits.BUDGET_TOKENS_MAX)] | None = Field(
+        None, description="Most tokens of `rendered`. Left out: the daemon's setting; 0: no text.", examples=[512]
+    )
+
+    @property
+    def nested(self) -> Sequence[Sent]:
+        """Its window."""
+        return () if self.window is None else (self.window,)
 
 
 Message = Event | Plan | StepMark | Feedback | Question

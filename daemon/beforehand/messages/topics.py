@@ -16,8 +16,14 @@ INGEST: Final[tuple[Channel, ...]] = ("event", "plan", "feedback")
 CONTROL: Final[tuple[Channel, ...]] = ("step", "recall")
 CHANNELS: Final = frozenset(INGEST + CONTROL)
 
-_ENCODED = re.compile(r"[%/+#\x00-\x1f\x7f-\x9f]")
-_HEX = re.compile(r"%[0-9A-F]{2}")
+_CONTROL = r"\x00-\x1f\x7f-\x9f"
+# Mosquitto closes the connection of a client whose topic holds one of these (MQTT 5, section 1.5.4).
+_PLANE_ENDS = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+_NONCHARACTERS = rf"\ufdd0-\ufdef{_PLANE_ENDS}"
+_ENCODED = re.compile(f"[%/+#{_CONTROL}{_NONCHARACTERS}]")
+_UNFIT = re.compile(rf"[+#{_CONTROL}{_NONCHARACTERS}\ud800-\udfff]")
+_HEX = re.compile(r"%[0-9A-Fa-f]{2}")
+_SPELLING = "only % / + # control characters and a leading $ are percent-encoded (%25 %2F %2B %23 %24)"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,7 +44,11 @@ class Address:
 
 
 def encode(identifier: str) -> str:
-    """One id as a topic level: `%`, `/`, `+`, `#`, control characters and a leading `$` percent-encoded (UTF-8)."""
+    """One id as a topic level.
+
+    Percent-encoded in UTF-8 with upper-case digits: `%`, `/`, `+`, `#`, control characters, Unicode noncharacters (MQTT
+    forbids both) and a leading `$`. All else stands as it is, so each id has one spelling.
+    """
     level = _ENCODED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), identifier)
     return f"%24{level[1:]}" if level.startswith("$") else level
 
@@ -46,27 +56,35 @@ def encode(identifier: str) -> str:
 def decode(level: str, field: str) -> str:
     """The id that `level` spells. Raises Refusal when it is empty, too long, or not the one right spelling."""
     if not level:
-        raise Refusal(field, f"the {field} in the topic is empty", "put a non-empty id there")
+        raise Refusal(field, f"the {field} in the topic is empty", f"send 1 to {limits.ID_BYTES} bytes of UTF-8 there")
     try:
-        identifier = _from_bytes(level) if "%" in level else level
-    except UnicodeDecodeError:
-        raise Refusal(field, f"the {field} {level[:80]!r} does not decode to UTF-8", "percent-encode UTF-8") from None
-    size = len(identifier.encode())
-    if size > limits.ID_BYTES:
-        raise Refusal(field, f"the {field} has {size} bytes in UTF-8", f"use at most {limits.ID_BYTES}")
-    if encode(identifier) != level:
-        raise Refusal(field, f"{level!r} is not the spelling of this {field}", f"write it as {encode(identifier)!r}")
+        raw = _bytes(level) if "%" in level else level.encode()
+        identifier = raw.decode()
+    except UnicodeError:
+        raise Refusal(field, f"the {field} {level[:80]!r} does not decode to UTF-8", f"in UTF-8, {_SPELLING}") from None
+    if len(raw) > limits.ID_BYTES:
+        problem = f"the {field} in the topic has {len(raw)} bytes in UTF-8"
+        raise Refusal(field, problem, f"send at most {limits.ID_BYTES} bytes, counted before percent-encoding")
+    right = encode(identifier)
+    if right != level:
+        raise Refusal(field, f"the topic spells the {field} {level!r}", _respelling(level, right))
     return identifier
 
 
-def _from_bytes(level: str) -> str:
+def _respelling(level: str, right: str) -> str:
+    if level.upper() == right.upper():
+        return f"write it as {right!r}, with upper-case hex digits"
+    return f"write it as {right!r}; {_SPELLING}, in UTF-8"
+
+
+def _bytes(level: str) -> bytes:
     plain = bytearray()
     at = 0
     for match in _HEX.finditer(level):
         plain += level[at : match.start()].encode()
         plain.append(int(match.group()[1:], 16))
         at = match.end()
-    return (plain + level[at:].encode()).decode()
+    return bytes(plain + level[at:].encode())
 
 
 def read(topic: str, root: str = ROOT) -> Address:
@@ -103,10 +121,22 @@ def of_status(name: str, root: str = ROOT) -> str:
     return f"{root}/$daemon/{encode(name)}/status"
 
 
+def is_name(topic: str) -> bool:
+    """Whether a broker takes `topic` in a publish: not empty, no wildcards, no characters that MQTT forbids."""
+    return bool(topic) and not _UNFIT.search(topic)
+
+
 def answers_below(scope: Scope, topic: str, root: str = ROOT) -> bool:
-    """Whether a recall of this agent may name `topic` as its response topic."""
+    """Whether a recall of this agent may name `topic` as its response topic.
+
+    It stands below the agent's own `{root}/{tenant}/{agent}/`, has nothing that a topic name may not have, and is no
+    channel that the daemon reads: an answer is never taken for a message.
+    """
     prefix = f"{root}/{encode(scope.tenant)}/{encode(scope.agent)}/"
-    return topic.startswith(prefix) and len(topic) > len(prefix) and not any(sign in topic for sign in "+#\0")
+    if not topic.startswith(prefix) or len(topic) == len(prefix) or not is_name(topic):
+        return False
+    levels = topic[len(prefix) :].split("/")
+    return not (len(levels) == 2 and levels[1] in CHANNELS)
 
 
 def filters(channels: tuple[Channel, ...], root: str = ROOT) -> list[str]:
@@ -115,7 +145,11 @@ def filters(channels: tuple[Channel, ...], root: str = ROOT) -> list[str]:
 
 
 def sharded_root(tenant: str, agent: str, shards: int, root: str = ROOT) -> str:
-    """The root of an agent in a deployment of several daemons: crc32(tenant/agent) modulo `shards`, as `s07`."""
+    """The root of an agent in a deployment of several daemons: `{root}/s07` for shard 7.
+
+    The shard is crc32 (IEEE, as in zlib) of the UTF-8 bytes of `{tenant}/{agent}`, both as they stand in a topic,
+    modulo `shards`, in decimal with at least two digits. One shard is no sharding: the root as it is.
+    """
     if shards <= 1:
         return root
     number = zlib.crc32(f"{encode(tenant)}/{encode(agent)}".encode()) % shards
