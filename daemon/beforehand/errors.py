@@ -64,6 +64,17 @@ class SchemaMismatch(JournalError):
     """The journal was written by a version whose schema this one does not know."""
 
 
+class Unstorable(JournalError):
+    """Nothing of this call was stored, because some of it cannot be; the rest may be handed over again without it.
+
+    entries: indices into the call's sequence of what cannot be stored.
+    """
+
+    def __init__(self, problem: str, advice: str = "", *, entries: tuple[int, ...] = ()) -> None:
+        super().__init__(problem, advice)
+        self.entries = entries
+
+
 class EmbedderError(BeforehandError):
     """An embedder that cannot be loaded or does not answer."""
 

@@ -102,6 +102,8 @@ class DeadLetter:
     problem: str
     hint: str
     received_us: int
+    cut_bytes: int = 0
+    """how much of the payload's end was not kept (see limits.DEAD_LETTER_BYTES)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,21 +144,33 @@ class Journal(Protocol):
         """Durable when it returns. Concurrent calls share one commit, in the order in which they were called.
 
         When the disk fails the call waits, retrying, until the entries are stored; `state` says so meanwhile.
+        A cancelled call's entries may be stored all the same. Raises Unstorable, naming the entries that can never
+        be stored (nothing of this call is then), and JournalError when the journal closes first.
         """
         ...
 
     async def record(self, packets: Sequence[PacketRecord]) -> None:
-        """Store packets and decisions with the next commit (not awaited by the way of a step)."""
+        """Store packets and decisions with the next commit (not awaited by the way of a step).
+
+        Durable when it returns, like `append`. The same packet id twice is stored once.
+        """
         ...
 
     async def set_aside(self, letters: Sequence[DeadLetter]) -> None:
-        """Keep refused messages; the oldest past limits.DEAD_LETTERS go."""
+        """Keep refused messages, each cut to limits.DEAD_LETTER_BYTES; the oldest past limits.DEAD_LETTERS go."""
         ...
 
     def read(
         self, *, after: int = 0, tenant: str | None = None, agent: str | None = None, run: str | None = None
     ) -> AsyncIterator[list[JournalRow]]:
-        """Entries in journal order, in pages."""
+        """Entries in journal order, in pages: those past position `after` that were stored when the reading began."""
+        ...
+
+    async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
+        """What is stored of a run whose agent counts: inclusive ranges of seq per epoch, ascending, with gaps between.
+
+        No gap is left between two ranges that touch; a run without counted messages gives an empty dictionary.
+        """
         ...
 
     async def packet(self, packet_id: str) -> PacketRecord | None:

@@ -1,0 +1,55 @@
+"""Which faults of a database pass, which belong to one row, and what to tell the operator."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import exc
+
+from beforehand.errors import JournalError
+
+_OF_THE_ROW: Final = (
+    exc.DataError,
+    exc.IntegrityError,
+    exc.InterfaceError,
+    exc.NotSupportedError,
+    exc.ProgrammingError,
+)
+_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether the same statement may succeed later: a full or failing disk, a lock, a read-only file, a lost server.
+
+    False: it is the fault of what was to be stored.
+    """
+    if isinstance(error, exc.DBAPIError):
+        return error.connection_invalidated or not isinstance(error, _OF_THE_ROW)
+    return isinstance(error, (sqlite3.OperationalError, OSError, MemoryError))
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that the file is no longer a sound database."""
+    origin = error.orig if isinstance(error, exc.DBAPIError) else error
+    return isinstance(origin, sqlite3.Error) and getattr(origin, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+
+
+def named(error: Exception, path: Path) -> JournalError:
+    """The error that names the file and says what to do."""
+    origin = error.orig if isinstance(error, exc.DBAPIError) else error
+    if is_damage(error):
+        return damaged(path, str(origin))
+    advice = "Look at its disk, its owner and its mode; set journal.path to a file that this user may write."
+    return JournalError(f"the journal {path} cannot be used: {origin}.", advice)
+
+
+def damaged(path: Path, problem: str) -> JournalError:
+    """The file is not whole; nothing is read from it."""
+    repair = f"sqlite3 {path} .recover | sqlite3 repaired.sqlite3"
+    return JournalError(
+        f"the journal {path} is damaged: {problem}.",
+        f"Stop the daemon and restore a backup, or save what can be read (`{repair}`) and put that in its place "
+        f"without {path.name}-wal and {path.name}-shm.",
+    )

@@ -1,0 +1,207 @@
+"""The journal in a SQLite file."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+import anyio
+import anyio.to_thread
+from sqlalchemy import Connection, Engine, exc
+
+from beforehand.backends.journal import commits, faults, files, migrate, rows, statements
+from beforehand.backends.journal.checkpoints import Checkpoints
+from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
+from beforehand.errors import Unstorable
+from beforehand.messages.entry import Entry
+from beforehand.messages.topics import Scope
+from beforehand.ports import Appended, DeadLetter, JournalRow, JournalState, Measures, PacketRecord
+from beforehand.settings import JournalSettings
+
+READERS: Final = 4
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Opened:
+    """What is open while the journal is; `closing` closes all of it."""
+
+    write: Engine
+    read: Engine
+    readers: ThreadPoolExecutor
+    checkpoints: Checkpoints
+    closing: ExitStack
+
+
+class SqliteJournal:
+    """The Journal port over one SQLite file in WAL mode, synced at every commit.
+
+    One thread writes; readers have connections of their own that cannot write and never wait for the writer.
+    settings.path names a file; `:memory:` is for MemoryJournal.
+    """
+
+    def __init__(self, settings: JournalSettings, measures: Measures) -> None:
+        self._settings = settings
+        self._measures = measures
+        self._path = settings.path
+        self._opened: _Opened | None = None
+        self._writer: GroupWriter | None = None
+        self._last_position = 0
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """See ports.Journal. Leaving stores what was handed over, trying for writer.FLUSH_S at least."""
+        self._opened = await anyio.to_thread.run_sync(self._start)
+        self._writer = GroupWriter(self._commit, self._settings, self._measures)
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._stop)
+
+    async def append(self, entries: Sequence[Entry]) -> list[Appended]:
+        """See ports.Journal."""
+        if not entries:
+            return []
+        appended: list[Appended] = await self._open_writer().hand_over("messages", [rows.of_entry(e) for e in entries])
+        return appended
+
+    async def record(self, packets: Sequence[PacketRecord]) -> None:
+        """See ports.Journal."""
+        if packets:
+            await self._open_writer().hand_over("packets", [rows.of_packet(record) for record in packets])
+
+    async def set_aside(self, letters: Sequence[DeadLetter]) -> None:
+        """See ports.Journal."""
+        if letters:
+            await self._open_writer().hand_over("dead_letters", [rows.of_letter(letter) for letter in letters])
+
+    async def read(
+        self, *, after: int = 0, tenant: str | None = None, agent: str | None = None, run: str | None = None
+    ) -> AsyncIterator[list[JournalRow]]:
+        """See ports.Journal. Each page is a transaction of its own, so a slow reader does not hold the log back."""
+        upto = await self._ask(statements.last_position)
+        while after < upto:
+            page = await self._ask(statements.page, after=after, upto=upto, tenant=tenant, agent=agent, run=run)
+            if not page:
+                return
+            yield page
+            after = page[-1].position
+
+    async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
+        """See ports.Journal."""
+        return await self._ask(statements.counted, scope)
+
+    async def packet(self, packet_id: str) -> PacketRecord | None:
+        """See ports.Journal."""
+        return await self._ask(statements.packet, packet_id)
+
+    async def packets(self, scope: Scope) -> list[PacketRecord]:
+        """See ports.Journal."""
+        return await self._ask(statements.packets_of, scope)
+
+    async def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
+        """See ports.Journal."""
+        return await self._ask(statements.letters, limit)
+
+    def state(self) -> JournalState:
+        """See ports.Journal."""
+        if self._writer is None:
+            return JournalState(healthy=False, reason=str(rows.closed()), waiting=0, last_position=self._last_position)
+        reason = self._writer.reason
+        return JournalState(reason is None, reason, self._writer.waiting, self._last_position)
+
+    def _open_writer(self) -> GroupWriter:
+        if self._writer is None:
+            raise rows.closed()
+        return self._writer
+
+    def _start(self) -> _Opened:
+        with ExitStack() as closing:
+            try:
+                files.prepare(self._path)
+                write = files.writing(self._path)
+                closing.callback(write.dispose)
+                read = files.reading(self._path, READERS)
+                closing.callback(read.dispose)
+                migrate.upgrade(read, write, f"the journal {self._path}")
+                with read.begin() as connection:
+                    self._last_position = statements.last_position(connection)
+            except (exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
+                raise faults.named(error, self._path) from error
+            readers = closing.enter_context(ThreadPoolExecutor(READERS, thread_name_prefix="journal-reader"))
+            checkpoints = Checkpoints(self._path)
+            closing.callback(checkpoints.close)
+            return _Opened(write, read, readers, checkpoints, closing.pop_all())
+
+    def _stop(self) -> None:
+        writer, opened = self._writer, self._opened
+        if writer is not None:
+            writer.close()
+        self._writer = self._opened = None
+        if opened is not None:
+            opened.closing.close()
+
+    def _commit(self, calls: Sequence[Call]) -> list[Any]:
+        """writer.Commit, on the writer's thread."""
+        opened = self._opened
+        if opened is None:
+            raise rows.closed()
+        with self._passing(opened):
+            try:
+                with opened.write.begin() as connection:
+                    answers = commits.store(connection, calls, self._last_position)
+            except Exception as error:
+                if faults.may_pass(error):
+                    raise
+                raise self._blamed(opened, calls, error) from error
+        self._last_position = max(self._last_position, *(one.position for answer in answers for one in answer), 0)
+        opened.checkpoints.wrote(*commits.extent(calls))
+        return answers
+
+    @contextmanager
+    def _passing(self, opened: _Opened) -> Generator[None]:
+        """What may pass becomes NotNow, and the next try gets a new connection."""
+        try:
+            yield
+        except Exception as error:
+            if not faults.may_pass(error):
+                raise
+            opened.write.dispose()
+            reason = faults.named(error, self._path)
+            raise NotNow(reason.problem, reason.advice) from error
+
+    def _blamed(self, opened: _Opened, calls: Sequence[Call], error: Exception) -> Unstorable:
+        """Names the rows at fault when there is one call alone; the writer parts several."""
+        entries: tuple[int, ...] = ()
+        if len(calls) == 1:
+            with opened.write.begin() as connection:
+                entries = commits.at_fault(connection, calls[0])
+        return Unstorable(
+            f"{len(entries)} of {len(calls[0].rows)} {calls[0].table} cannot be stored in {self._path}: {error}.",
+            "Hand the others over again without them.",
+            entries=entries,
+        )
+
+    async def _ask(
+        self, question: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        opened = self._opened
+        if opened is None:
+            raise rows.closed()
+
+        def answer() -> _T:
+            try:
+                with opened.read.begin() as connection:
+                    return question(connection, *args, **kwargs)
+            except (exc.SQLAlchemyError, sqlite3.Error) as error:
+                raise faults.named(error, self._path) from error
+
+        return await asyncio.get_running_loop().run_in_executor(opened.readers, answer)

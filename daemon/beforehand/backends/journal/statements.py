@@ -1,0 +1,196 @@
+"""What the journal says to its database, each on a connection that is inside a transaction.
+
+The writing ones need that no other writer is in the middle of its own: SQLite's BEGIN IMMEDIATE sees to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, tuple_
+from sqlalchemy.exc import IntegrityError
+
+from beforehand import limits
+from beforehand.backends.journal import rows
+from beforehand.backends.journal.faults import may_pass
+from beforehand.backends.journal.rows import Row
+from beforehand.backends.journal.schema import dead_letters, messages, packets
+from beforehand.messages.topics import Scope
+from beforehand.ports import Appended, DeadLetter, JournalRow, PacketRecord
+
+PAGE_ROWS: Final = 1_000
+PAGE_BYTES: Final = 8 * 1_048_576
+"""A page ends when the bodies of its rows have reached this."""
+_ASKED_AT_ONCE: Final = 500
+"""Identities in one IN list; five parameters each stay far below SQLite's 32,766."""
+
+_IDENTITY: Final = ("tenant", "agent", "run", "channel", "key")
+Identity = tuple[Any, ...]
+
+
+def last_position(connection: Connection) -> int:
+    """The newest position, 0 when there is none."""
+    return connection.scalar(select(func.max(messages.c.position))) or 0
+
+
+def store_messages(connection: Connection, new: Sequence[Row], own: int | None = None) -> list[Appended]:
+    """Store rows in their order, without gaps in the positions; of equal identities the first copy alone.
+
+    own: what is found past this position was stored for these very rows, by a try whose outcome was lost.
+    """
+    if not new:
+        return []
+    last = last_position(connection)
+    fresh: dict[Identity, Row] = {}
+    for row in new:
+        fresh.setdefault(_identity(row), row)
+    known: dict[Identity, int] = {}
+    if not _inserted(connection, list(fresh.values()), last):
+        known = _known(connection, list(fresh))
+        fresh = {identity: row for identity, row in fresh.items() if identity not in known}
+        _insert(connection, list(fresh.values()), last)
+    first = {identity: row["position"] for identity, row in fresh.items()}
+    if own is not None:
+        first |= {identity: position for identity, position in known.items() if position > own}
+    known |= first
+    return [Appended(known[identity], first.pop(identity, None) is None) for identity in map(_identity, new)]
+
+
+def store_packets(connection: Connection, new: Sequence[Row]) -> None:
+    """Store packets in their order; an id that is stored already is left as it is."""
+    fresh: dict[str, Row] = {}
+    for row in new:
+        fresh.setdefault(row["id"], row)
+    for some in _slices(list(fresh)):
+        for known in connection.scalars(select(packets.c.id).where(packets.c.id.in_(some))):
+            del fresh[known]
+    if fresh:
+        connection.execute(insert(packets), list(fresh.values()))
+
+
+def store_letters(connection: Connection, new: Sequence[Row]) -> None:
+    """Store dead letters; the oldest past limits.DEAD_LETTERS go."""
+    connection.execute(insert(dead_letters), new[-limits.DEAD_LETTERS :])
+    places = select(dead_letters.c.place).order_by(dead_letters.c.place.desc())
+    newest_gone = places.offset(limits.DEAD_LETTERS).limit(1).scalar_subquery()
+    connection.execute(delete(dead_letters).where(dead_letters.c.place <= newest_gone))
+
+
+def unstorable(
+    connection: Connection, store: Callable[[Connection, Sequence[Row]], object], new: Sequence[Row]
+) -> tuple[int, ...]:
+    """Indices of the rows that cannot be stored even alone. Leaves nothing behind; raises what may pass."""
+    bad = []
+    for index, row in enumerate(new):
+        attempt = connection.begin_nested()
+        try:
+            store(connection, [row])
+        except Exception as error:
+            if may_pass(error):
+                raise
+            bad.append(index)
+        finally:
+            attempt.rollback()
+    return tuple(bad)
+
+
+def page(
+    connection: Connection, *, after: int, upto: int, tenant: str | None, agent: str | None, run: str | None
+) -> list[JournalRow]:
+    """The next entries past position `after` and not past `upto`, at most PAGE_ROWS."""
+    wanted = select(messages).where(messages.c.position > after, messages.c.position <= upto)
+    for column, value in ((messages.c.tenant, tenant), (messages.c.agent, agent), (messages.c.run, run)):
+        if value is not None:
+            wanted = wanted.where(column == value)
+    result = connection.execute(wanted.order_by(messages.c.position).limit(PAGE_ROWS))
+    found, size = [], 0
+    for row in result:
+        found.append(rows.to_entry(row))
+        size += len(row.body)
+        if size >= PAGE_BYTES:
+            result.close()
+            break
+    return found
+
+
+def counted(connection: Connection, scope: Scope) -> dict[str, list[tuple[int, int]]]:
+    """Inclusive ranges of stored seq per epoch, read from the index `messages_counted` alone.
+
+    Gaps and islands: in a run of consecutive numbers, number minus dense rank is constant.
+    """
+    rank = func.dense_rank().over(partition_by=messages.c.epoch, order_by=messages.c.seq)
+    numbers = (
+        select(messages.c.epoch, messages.c.seq, (messages.c.seq - rank).label("island"))
+        .where(*_of_run(messages, scope), messages.c.seq.is_not(None))
+        .subquery()
+    )
+    first = func.min(numbers.c.seq)
+    islands = (
+        select(numbers.c.epoch, first, func.max(numbers.c.seq))
+        .group_by(numbers.c.epoch, numbers.c.island)
+        .order_by(numbers.c.epoch, first)
+    )
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for epoch, low, high in connection.execute(islands):
+        ranges.setdefault(epoch, []).append((low, high))
+    return ranges
+
+
+def packet(connection: Connection, packet_id: str) -> PacketRecord | None:
+    """The packet with this id."""
+    row = connection.execute(select(packets.c.packet, packets.c.decision).where(packets.c.id == packet_id)).first()
+    return None if row is None else rows.to_packet(bytes(row.packet), bytes(row.decision))
+
+
+def packets_of(connection: Connection, scope: Scope) -> list[PacketRecord]:
+    """All packets of a run, in the order in which they were recorded."""
+    wanted = select(packets.c.packet, packets.c.decision).where(*_of_run(packets, scope)).order_by(packets.c.place)
+    return [rows.to_packet(bytes(row.packet), bytes(row.decision)) for row in connection.execute(wanted)]
+
+
+def letters(connection: Connection, limit: int) -> list[DeadLetter]:
+    """The newest dead letters, newest first."""
+    wanted = select(dead_letters).order_by(dead_letters.c.place.desc()).limit(limit)
+    return [rows.to_letter(row) for row in connection.execute(wanted)]
+
+
+def _identity(row: Row) -> Identity:
+    return tuple(row[name] for name in _IDENTITY)
+
+
+def _inserted(connection: Connection, fresh: list[Row], last: int) -> bool:
+    """Whether all were new; when one was not, nothing is changed."""
+    try:
+        with connection.begin_nested():
+            _insert(connection, fresh, last)
+    except IntegrityError:
+        return False
+    return True
+
+
+def _insert(connection: Connection, fresh: list[Row], last: int) -> None:
+    for position, row in enumerate(fresh, last + 1):
+        row["position"] = position
+    if fresh:
+        connection.execute(insert(messages), fresh)
+
+
+def _known(connection: Connection, asked: list[Identity]) -> dict[Identity, int]:
+    columns = [messages.c[name] for name in _IDENTITY]
+    found: dict[Identity, int] = {}
+    for some in _slices(asked):
+        for position, *identity in connection.execute(
+            select(messages.c.position, *columns).where(tuple_(*columns).in_(some))
+        ):
+            found[tuple(identity)] = position
+    return found
+
+
+def _of_run(table: Any, scope: Scope) -> tuple[ColumnElement[bool], ...]:
+    return table.c.tenant == scope.tenant, table.c.agent == scope.agent, table.c.run == scope.run
+
+
+def _slices(items: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(items), _ASKED_AT_ONCE):
+        yield items[start : start + _ASKED_AT_ONCE]
