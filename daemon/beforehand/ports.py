@@ -70,6 +70,14 @@ class Bus(Protocol):
         """QoS 1 publish; returns when the broker has it. Raises BusUnavailable or PublishRefused."""
         ...
 
+    async def set_status(self, payload: bytes) -> None:
+        """The daemon's retained status, published now and again after every reconnection."""
+        ...
+
+    async def probe(self) -> float:
+        """Seconds of one QoS 1 round trip to the broker and back."""
+        ...
+
     async def connected(self) -> None:
         """Return as soon as both lanes are connected (at once when they are)."""
         ...

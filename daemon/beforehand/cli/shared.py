@@ -52,12 +52,13 @@ def print_json(value: Any) -> None:
     sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str) + b"\n")
 
 
-def log_to_stderr(*, as_json: bool) -> None:
-    """Logs go to standard error: readable lines, or JSON lines."""
+def log_to_stderr(*, as_json: bool, quiet: bool = False) -> None:
+    """Logs go to standard error: readable lines, or JSON lines; quiet: warnings and errors alone."""
     render = (
         structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger("warning" if quiet else "info"),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -56,6 +56,10 @@ class Run:
         """What a packet was worth (`packet`, `used`, `harmful`, `missing`) or how the run ended (`outcome`)."""
         return self._say("feedback", fields)
 
+    def prepared(self, step: str) -> Packet | None:
+        """The newest packet that has come for a step, without asking for anything."""
+        return self._agent.inbox.newest(self.scope, step)
+
     async def before_step(self, step: str, *, deadline_ms: float = 150.0, **fields: Any) -> Told:
         """Begin a step and get what to remember in it, at the latest after `deadline_ms`.
 

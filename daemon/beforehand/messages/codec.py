@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from beforehand import limits
 from beforehand.messages import payload as payloads
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import BY_CHANNEL, Message

@@ -1,0 +1,173 @@
+"""Commands that ask: status and recall of a running daemon, explain from its journal."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from rich.table import Table
+
+from beforehand.backends.journal.sqlite import SqliteJournal
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.backends.mqtt.connection import Connection
+from beforehand.backends.mqtt.options import from_settings
+from beforehand.cli.shared import FAILED, Config, Json, advising, err, load, out, print_json
+from beforehand.client import connect
+from beforehand.errors import NotFound
+from beforehand.messages import topics
+from beforehand.messages.outbound import Packet, Reply, Status
+from beforehand.ports import PacketRecord
+from beforehand.settings import Settings
+
+Host = Annotated[str | None, typer.Option(help="Broker; left out: 127.0.0.1.")]
+Port = Annotated[int | None, typer.Option(help="Broker port.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the commands."""
+    app.command()(status)
+    app.command()(recall)
+    app.command()(explain)
+
+
+def status(config: Config = None, host: Host = None, port: Port = None, json: Json = False) -> None:
+    """What the daemon says of itself. Exit code 0 when it is online, 1 otherwise."""
+    with advising():
+        said = asyncio.run(_status(load(config, broker={"host": host, "port": port})))
+    if json:
+        print_json(said.model_dump(mode="json"))
+    else:
+        out.print(f"[bold]{said.state}[/]" + (f": {said.reason}" if said.reason else ""))
+        if said.since is not None:
+            out.print(f"version {said.version}, since {said.since:%Y-%m-%d %H:%M:%S} UTC")
+    if said.state != "online":
+        raise typer.Exit(FAILED)
+
+
+def recall(
+    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    run: Annotated[str, typer.Argument(help="Run.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    mode: Annotated[str, typer.Option(help="auto, exact, semantic, timeline or facts.")] = "auto",
+    k: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 10,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait.")] = 5.0,
+    config: Config = None,
+    host: Host = None,
+    port: Port = None,
+    json: Json = False,
+) -> None:
+    """Ask a running daemon what an agent's memory holds."""
+    with advising():
+        tenant, slash, name = agent.partition("/")
+        if not slash or not name:
+            raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+        settings = load(config, broker={"host": host, "port": port})
+        reply = asyncio.run(_recall(settings, (tenant, name, run), query, timeout, mode=mode, k=k))
+    if json:
+        print_json(reply.model_dump(mode="json"))
+    else:
+        _show_reply(reply)
+    if reply.status == "error":
+        raise typer.Exit(FAILED)
+
+
+def explain(
+    packet_id: Annotated[str, typer.Argument(help="Id of a packet (`id` of the packet message).")],
+    config: Config = None,
+    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    json: Json = False,
+) -> None:
+    """Why a packet says what it says: every rule that fired, every candidate, the whole arithmetic."""
+    with advising():
+        settings = load(config, journal={"path": journal})
+        record = asyncio.run(_packet(settings, packet_id))
+    if json:
+        print_json({"packet": record.packet.model_dump(mode="json"), "decision": dict(record.decision)})
+        return
+    _show_packet(record.packet)
+    _show_decision(record)
+
+
+async def _status(settings: Settings) -> Status:
+    """The retained status, or `offline` when there is none."""
+    connection = Connection(from_settings(settings.broker, client_id=""))
+    try:
+        await connection.open()
+        await connection.subscribe([topics.of_status(settings.broker.name, settings.broker.root)])
+        async with asyncio.timeout(2.0):
+            [arrival, *_] = await connection.receive()
+        return Status.model_validate(orjson.loads(arrival.payload))
+    except TimeoutError:
+        return Status(state="offline", reason=f"no daemon {settings.broker.name!r} has a status on this broker")
+    finally:
+        connection.drop()
+
+
+async def _recall(
+    settings: Settings, scope: tuple[str, str, str], query: str, timeout_s: float, *, mode: str, k: int
+) -> Reply:
+    tenant, agent, run = scope
+    async with connect(tenant=tenant, agent=agent, broker=settings.broker) as client:
+        return await client.run(run).recall(query, deadline_ms=timeout_s * 1000, mode=mode, k=k)
+
+
+async def _packet(settings: Settings, packet_id: str) -> PacketRecord:
+    if not settings.journal.path.is_file():
+        raise NotFound(f"no journal {settings.journal.path}.", "Name the daemon's journal with --journal or --config.")
+    journal = SqliteJournal(settings.journal, RecordedMeasures())
+    async with journal.open():
+        record = await journal.packet(packet_id)
+    if record is None:
+        raise NotFound(f"no packet {packet_id!r} in {settings.journal.path}.", "Copy `id` from the packet message.")
+    return record
+
+
+def _show_reply(reply: Reply) -> None:
+    if reply.reason:
+        err.print(reply.reason)
+    table = Table("channel", "at", "source", "text", box=None)
+    for item in reply.items:
+        at = f"{item.at:%Y-%m-%d %H:%M:%S}" if item.at else ""
+        table.add_row(item.channel, at, item.source or "", item.text)
+    out.print(table)
+    out.print(f"{len(reply.items)} of {reply.searched} events; {reply.status}")
+
+
+def _show_packet(packet: Packet) -> None:
+    out.print(f"[bold]{packet.id}[/] for step {packet.step!r} of {packet.tenant}/{packet.agent}/{packet.run}")
+    final = "final" if packet.final else "prepared"
+    out.print(
+        f"{packet.status}, version {packet.version}, {final}; {packet.tokens} of {packet.budget_tokens} tokens; policy {packet.policy}"
+    )
+    if packet.reason:
+        out.print(packet.reason)
+    if packet.rendered:
+        out.print(packet.rendered, markup=False, soft_wrap=True)
+
+
+def _show_decision(record: PacketRecord) -> None:
+    decision = record.decision
+    for rule in decision["rules"]:
+        out.print(
+            f"rule {rule['name']} fired with {rule['score']:.2f}" + (f": {rule['warning']}" if rule["warning"] else "")
+        )
+    table = Table("passage", "found by", "rules", "model", "probability", "worth", "left out", box=None)
+    for one in decision["considered"]:
+        found = ", ".join(f"{name} {near:.2f}" for name, near in one["channels"].items())
+        asked = ", ".join(f"{name} {strength:.2f}" for name, strength in one["rules"].items())
+        table.add_row(
+            one["passage"],
+            found,
+            asked,
+            f"{one['model']:.2f}",
+            f"{one['probability']:.2f}",
+            f"{one['worth']:+.2f}",
+            one["left_out"] or "",
+        )
+    out.print(table)
+    out.print(
+        f"{decision['candidates']} candidates from {decision['finds']} finds among {record.packet.searched} events"
+    )

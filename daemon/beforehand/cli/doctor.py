@@ -1,0 +1,132 @@
+"""`beforehand doctor`: looks at everything a daemon needs and says what to do about what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import typer
+from rich.table import Table
+
+from beforehand import assembly
+from beforehand.backends.embedders import embedder_for
+from beforehand.backends.journal.sqlite import SqliteJournal
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.backends.mqtt.connection import Connection
+from beforehand.backends.mqtt.options import from_settings
+from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json
+from beforehand.errors import BeforehandError
+from beforehand.settings import Settings
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+_SPARE_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at. `advice` is empty when it is good."""
+
+    part: str
+    state: Literal["good", "warning", "bad"]
+    detail: str
+    advice: str = ""
+
+
+def doctor(config: Config = None, json: Json = False) -> None:
+    """Check settings, threads, disk, journal, broker, embedder, rules and model. Exit code 1 when something is bad."""
+    with advising():
+        settings = load(config)
+    findings = [finding for look in _LOOKS for finding in _looked(look, settings)]
+    if json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        colours = {"good": "green", "warning": "yellow", "bad": "red"}
+        table = Table("part", "state", "detail", "advice", box=None)
+        for one in findings:
+            table.add_row(one.part, f"[{colours[one.state]}]{one.state}[/]", one.detail, one.advice)
+        out.print(table)
+    if any(finding.state == "bad" for finding in findings):
+        raise typer.Exit(FAILED)
+
+
+def _looked(look: Callable[[Settings], Iterator[Finding]], settings: Settings) -> Iterator[Finding]:
+    """A look that fails with an error of ours is a finding with its advice."""
+    try:
+        yield from look(settings)
+    except BeforehandError as error:
+        yield Finding(look.__name__.strip("_"), "bad", error.problem, error.advice)
+
+
+def _threads(_: Settings) -> Iterator[Finding]:
+    for name in _THREADS:
+        if os.environ.get(name) == "1":
+            yield Finding("threads", "good", f"{name}=1")
+        else:
+            yield Finding(
+                "threads", "warning", f"{name} is not 1", f"Set {name}=1: short calls are 5-80 times slower with more."
+            )
+
+
+def _disk(settings: Settings) -> Iterator[Finding]:
+    folder = settings.journal.path.absolute().parent
+    free = shutil.disk_usage(folder).free if folder.is_dir() else 0
+    state: Literal["good", "bad"] = "good" if free > _SPARE_BYTES else "bad"
+    yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {folder}", "" if state == "good" else "Make room.")
+
+
+def _journal(settings: Settings) -> Iterator[Finding]:
+    path = settings.journal.path
+    if not path.is_file():
+        yield Finding("journal", "good", f"{path} does not exist yet; `up` makes it")
+        return
+
+    async def last_position() -> int:
+        journal = SqliteJournal(settings.journal, RecordedMeasures())
+        async with journal.open():
+            return journal.state().last_position
+
+    yield Finding("journal", "good", f"{asyncio.run(last_position())} messages in {path}")
+
+
+def _broker(settings: Settings) -> Iterator[Finding]:
+    named = settings.broker
+    if named.host is None and named.socket is None:
+        kind = "mosquitto" if shutil.which("mosquitto") else "iotcore"
+        yield Finding("broker", "good", f"none configured: `up` starts {kind} on loopback")
+        return
+
+    async def reach() -> None:
+        connection = Connection(from_settings(named, client_id=""))
+        await connection.open()
+        await connection.close()
+
+    asyncio.run(reach())
+    yield Finding("broker", "good", f"reached {named.host or named.socket}")
+
+
+def _embedder(settings: Settings) -> Iterator[Finding]:
+    embedder = embedder_for(settings.embedder.kind)
+    if embedder is None:
+        yield Finding("embedder", "warning", "none", "Set embedder.kind to static: memory is searched by words alone.")
+    else:
+        yield Finding("embedder", "good", f"{embedder.fingerprint}, {embedder.dimensions} dimensions")
+
+
+def _rules(settings: Settings) -> Iterator[Finding]:
+    packs = assembly.rule_packs(settings.policy.packs)
+    yield Finding("rules", "good", f"{sum(len(pack.rules) for pack in packs)} rules in {len(packs)} packs")
+
+
+def _model(settings: Settings) -> Iterator[Finding]:
+    model = assembly.trigger_model(settings.policy.model)
+    if model is None:
+        yield Finding("model", "warning", "none: rules alone decide", "Set policy.model to a shipped model.")
+    else:
+        yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")
+
+
+_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model)
