@@ -32,6 +32,7 @@ class RuleError(BeforehandError):
 
     def __init__(self, file: str, line: int, problem: str, advice: str = "") -> None:
         super().__init__(f"{file}:{line}: {problem}", advice)
+        self.problem = problem
         self.file = file
         self.line = line
 

@@ -68,6 +68,25 @@ RECENT_EVENTS: Final = 32
 PASSAGES_PER_EVENT: Final = 400
 PASSAGE_CHARS: Final = 400
 
+# --- rules ---
+PACK_BYTES: Final = 131_072
+PACK_DEPTH: Final = 12
+"""Nesting of the YAML of a pack."""
+PACK_RULES: Final = 500
+CONDITION_CHARS: Final = 2_000
+"""Longer CEL texts can overrun the stack of the library that reads them (measured: at 100,000 characters)."""
+CONDITION_LOOPS: Final = 2
+"""Loops (`exists`, `map`, ...) inside one another in a condition."""
+SITUATION_CHARS: Final = 2_000
+"""What a condition sees of one text."""
+SITUATION_WORDS: Final = 256
+QUERY_CHARS: Final = 2_000
+"""A recall's query once its placeholders are filled."""
+COOLDOWN_STEPS_MAX: Final = PLAN_STEPS
+COOLDOWN_S_MAX: Final = 30 * 86_400
+FIRINGS_PER_RULE: Final = 16
+"""Steps remembered per rule for its cooldown."""
+
 # --- broker ---
 KEEPALIVE_S: Final = 30
 SESSION_EXPIRY_S: Final = 7 * 86_400
@@ -92,5 +111,6 @@ assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when i
 assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
 assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
 assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
+assert FIRINGS_PER_RULE > HORIZON_MAX  # noqa: S101  preparing steps ahead does not push out what was said before
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
 assert DEAD_LETTER_BYTES < INBOUND_BYTES  # noqa: S101

@@ -1,0 +1,168 @@
+"""Which rules fire for a step, what they ask of memory, and which hold back because they spoke a moment ago."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from beforehand import limits
+from beforehand.trigger.condition import ConditionProblem, context
+from beforehand.trigger.packs import LOOSE, Pack, RecallAction, Rule
+from beforehand.trigger.schema import Channel
+from beforehand.trigger.situation import TOPICS, Situation
+from beforehand.trigger.template import Template
+from beforehand.trigger.words import Speech
+
+_SECOND_US: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """One question to memory, filled in. Empty filters let everything pass; `last` None: no window."""
+
+    channel: Channel
+    query: str = ""
+    keys: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    ok: bool | None = None
+    last: int | None = None
+    k: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """A rule that fired. score: 0..1. warning: its message, filled in, to be said as an item of `rule.kind`."""
+
+    rule: Rule
+    score: float
+    recalls: tuple[Recall, ...]
+    warning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A condition that failed at run time."""
+
+    rule: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the rules say of one step. firings: strongest first. held: names of rules that are cooling down."""
+
+    firings: tuple[Firing, ...]
+    held: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Firings:
+    """When each rule fired in a run: rule -> {step ordinal: time of its first firing there, us}. Never changed.
+
+    Only rules with a cooldown are kept, the newest limits.FIRINGS_PER_RULE steps of each.
+    """
+
+    by_rule: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+    def holds_back(self, rule: Rule, ordinal: int, now_us: int) -> bool:
+        """Whether `rule` spoke so shortly before step `ordinal` that it is silent there.
+
+        The step itself and later ones (which were prepared ahead) never hold it back: a packet that is built again
+        says the same, and what a step needs is said at the earliest step that needs it.
+        """
+        earlier = [(step, at_us) for step, at_us in self.by_rule.get(rule.name, {}).items() if step < ordinal]
+        return any(
+            ordinal - step <= rule.cooldown_steps or 0 <= now_us - at_us < rule.cooldown_s * _SECOND_US
+            for step, at_us in earlier
+        )
+
+    def noted(self, verdict: Verdict, ordinal: int, now_us: int) -> Self:
+        """With the verdict on step `ordinal`, instead of any earlier verdict on it."""
+        fired = {each.rule.name for each in verdict.firings if each.rule.cooldown_steps or each.rule.cooldown_s}
+        after: dict[str, Mapping[int, int]] = {}
+        for name in self.by_rule.keys() | fired:
+            steps = dict(self.by_rule.get(name, {}))
+            first_us = steps.pop(ordinal, now_us)
+            if name in fired:
+                steps[ordinal] = first_us
+            if steps:
+                after[name] = dict(sorted(steps.items())[-limits.FIRINGS_PER_RULE :])
+        return type(self)(after)
+
+
+def fire(packs: Sequence[Pack], situation: Situation, past: Firings, now_us: int) -> Verdict:
+    """Try every rule of every pack on a situation.
+
+    past: what fired for earlier steps (`past.noted(verdict, ...)` makes the next one); now_us: microseconds since
+    1970. A condition that fails is reported in `faults` and stops no other. A rule whose questions all come out empty
+    and that has no message does not fire. Takes 0.2 to 0.3 ms with the core pack; 0.5 ms more when a condition reads
+    `recent`.
+    """
+    reads = frozenset().union(*(pack.variables for pack in packs))
+    speech = Speech.of(situation.step.goal, situation.step.tool, *situation.step.needs)
+    sight = context(situation.as_variables(reads))
+    queries: dict[Template, str] = {}
+    firings: list[Firing] = []
+    held: list[str] = []
+    faults: list[Fault] = []
+    for pack in packs:
+        sight.add_variable(TOPICS, pack.topics(speech))
+        for rule in pack.rules:
+            try:
+                met = rule.when.holds(sight)
+            except ConditionProblem as fault:
+                faults.append(Fault(rule.name, fault.problem))
+                continue
+            if met and past.holds_back(rule, situation.step.ordinal, now_us):
+                held.append(rule.name)
+            elif met and (firing := _firing(rule, situation, queries)):
+                firings.append(firing)
+    firings.sort(key=lambda each: (-each.rule.priority, -each.score, each.rule.name))
+    return Verdict(tuple(firings), tuple(held), tuple(faults))
+
+
+def _firing(rule: Rule, situation: Situation, queries: dict[Template, str]) -> Firing | None:
+    filled = (_filled(action, situation, queries) for action in rule.actions)
+    recalls = tuple(recall for recall in filled if recall is not None)
+    warning = rule.message.fill(situation, limits.ITEM_CHARS) if rule.message else None
+    return Firing(rule, rule.weight, recalls, warning) if recalls or warning else None
+
+
+def _filled(action: RecallAction, situation: Situation, queries: dict[Template, str]) -> Recall | None:
+    """The question filled in; None when what it asks for or filters by comes out empty (it would match anything).
+
+    queries: those that were filled in already, by template; many rules ask the same.
+    """
+    query = queries.get(action.query)
+    if query is None:
+        query = queries[action.query] = action.query.fill(situation)
+    keys, tools, tags = _list(action.keys, situation), _list(action.tools, situation), _list(action.tags, situation)
+    emptied = (action.tools and not tools) or (action.tags and not tags) or (action.keys and not keys)
+    aimless = not query and (action.channel in LOOSE or (action.channel == "exact" and not keys))
+    if emptied or aimless:
+        return None
+    return Recall(
+        channel=action.channel,
+        query=query,
+        keys=keys,
+        kinds=action.kinds,
+        tools=tools,
+        tags=tags,
+        roles=action.roles,
+        sources=action.sources,
+        ok=action.ok,
+        last=action.last,
+        k=action.k,
+    )
+
+
+def _list(templates: tuple[Template, ...], situation: Situation) -> tuple[str, ...]:
+    if not templates:
+        return ()
+    return tuple(dict.fromkeys(value for each in templates for value in each.fill_list(situation)))
