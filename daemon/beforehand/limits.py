@@ -67,6 +67,8 @@ RECENT_EVENTS: Final = 32
 """Newest events of a run shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400
 PASSAGE_CHARS: Final = 400
+EMBEDDED_CHARS: Final = 4_096
+"""An embedder reads so much of one text: a vector of more would say nothing of any part."""
 
 # --- broker ---
 KEEPALIVE_S: Final = 30
@@ -93,4 +95,5 @@ assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
 assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
 assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
+assert PASSAGE_CHARS <= ITEM_CHARS <= EMBEDDED_CHARS  # noqa: S101  a passage or an item is embedded whole
 assert DEAD_LETTER_BYTES < INBOUND_BYTES  # noqa: S101
