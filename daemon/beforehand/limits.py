@@ -67,6 +67,8 @@ RECENT_EVENTS: Final = 32
 """Newest events of a run shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400
 PASSAGE_CHARS: Final = 400
+EMBEDDED_CHARS: Final = 4_096
+"""An embedder reads so much of one text: a vector of more would say nothing of any part."""
 
 # --- rules ---
 PACK_BYTES: Final = 131_072
@@ -113,4 +115,5 @@ assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits bel
 assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
 assert FIRINGS_PER_RULE > HORIZON_MAX  # noqa: S101  preparing steps ahead does not push out what was said before
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
+assert PASSAGE_CHARS <= ITEM_CHARS <= EMBEDDED_CHARS  # noqa: S101  a passage or an item is embedded whole
 assert DEAD_LETTER_BYTES < INBOUND_BYTES  # noqa: S101
