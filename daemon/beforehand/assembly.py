@@ -25,7 +25,7 @@ from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
-from beforehand.lifecycle.replay import Replay
+from beforehand.replay import Replay
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers

@@ -14,6 +14,7 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli import demo
 from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
+from beforehand.replay import Replay
 from beforehand.lifecycle.serve import serve
 from beforehand.messages.topics import Scope
 from beforehand.training.playing import Played, play
@@ -65,7 +66,7 @@ def replay(
         _show(played)
 
 
-async def _play_all(replayed: assembly.Replay, chosen: list[Trajectory], view: int) -> list[tuple[Trajectory, Played]]:
+async def _play_all(replayed: Replay, chosen: list[Trajectory], view: int) -> list[tuple[Trajectory, Played]]:
     played: list[tuple[Trajectory, Played]] = []
     async with replayed.open():
         with Progress(console=err, transient=True) as progress:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
+from beforehand.index.echo import strip_packets
 from beforehand.index.entities import Entities
 from beforehand.index.lexical import Lexical
 from beforehand.index.passages import split
+from beforehand.index.redaction import redact, redact_data
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.memory.codes import Codes
@@ -90,8 +91,9 @@ class AgentMemory:
     def _remember(self, entry: Entry, event: Event, session: Session) -> Remembered:
         row = len(self.events)
         authority = authority_of(event.source, event.role)
-        excerpts = excerpts_of(split(event.text, event.data, event.args))
-        worthy = bool(event.facts) or event.data is not None or bool(event.args) or not is_trivial(event.text)
+        text, data, args = _clean(event)
+        excerpts = excerpts_of(split(text, data, args))
+        worthy = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
         kept = Remembered(
             row=row,
             run=entry.scope.run,
@@ -107,7 +109,7 @@ class AgentMemory:
             step=event.step,
             at_us=entry.at_us,
             importance=0.5 if event.importance is None else event.importance,
-            text=event.text,
+            text=text,
             excerpts=excerpts if worthy else (),
             worthy=worthy,
         )
@@ -135,17 +137,21 @@ class AgentMemory:
             count=session.order_key(entry),
         )
         if event.worthy:
-            self.words.add(event.row, searchable(event, entry))
+            self.words.add(event.row, f"{event.tool or ''} {event.text} {_spelled(event)}")
             self.entities.add(event.row, [excerpt.passage for excerpt in event.excerpts])
         if event.kind in _TELLING:
             said = (number for number, excerpt in enumerate(event.excerpts) if is_standing(excerpt.passage.text))
             self._standing += [(event.row, number) for number in said]
 
 
-def searchable(event: Remembered, entry: Entry) -> str:
-    """The text that an event is found by: its tool, its text, and what it carries as JSON."""
-    message = entry.message
-    parts = [event.tool or "", event.text]
-    if isinstance(message, Event):
-        parts += [orjson.dumps(part).decode() for part in (message.args, message.data) if part]
-    return " ".join(part for part in parts if part)
+def _clean(event: Event) -> tuple[str, Any, Any]:
+    """Text, data and arguments as they may be remembered: without secrets, and without our own packets in them."""
+    text, _ = redact(strip_packets(event.text))
+    data, _ = redact_data(event.data)
+    args, _ = redact_data(event.args)
+    return text, data, args
+
+
+def _spelled(event: Remembered) -> str:
+    """Leaves of data and arguments, which the text does not spell out."""
+    return " ".join(excerpt.passage.text for excerpt in event.excerpts if excerpt.passage.text not in event.text)

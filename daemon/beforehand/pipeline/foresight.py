@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
-from beforehand.context.choice import Choice, identity
+from beforehand.context.choice import Choice, named
 from beforehand.context.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
@@ -70,7 +70,7 @@ class Foresight:
         choices = [
             warned
             for firing in fired.firings
-            if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, step.id, now_us)
+            if (warned := _warning(firing)) and not book.within(named(warned).id, firing.rule, step.id, now_us)
         ]
         choices += [_choice(one, session) for one in scored if one.left_out is None]
         return Foreseen(choices, self._missing(), len(memory.events), _explained(fired.firings, scored, len(finds)))
@@ -111,7 +111,7 @@ class Foresight:
         rules = {firing.rule.name: firing.rule for firing in firings}
         for candidate in candidates:
             if candidate.rules:
-                said = identity(_plain(candidate, session))
+                said = named(_plain(candidate, session)).id
                 cooling = [name for name in candidate.rules if book.within(said, rules[name], step.id, now_us)]
                 for name in cooling:
                     del candidate.rules[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from beforehand.lifecycle.replay import Heard, Replay
+from beforehand.replay import Heard, Replay
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.training.needed import carried

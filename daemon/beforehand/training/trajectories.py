@@ -59,7 +59,7 @@ class Trajectory:
         """The calls in order. view: newest events that the agent still sees; what stands there is not needed."""
         texts = [normal(text_of(event)) for event in self.events]
         counts = [event["type"] in ("user", "result") for event in self.events]
-        calls = []
+        calls: list[Call] = []
         for index, event in enumerate(self.events):
             if event["type"] != "call":
                 continue

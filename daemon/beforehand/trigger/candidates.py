@@ -13,6 +13,7 @@ from beforehand.memory.remembered import Excerpt, Remembered
 from beforehand.memory.steps import Step
 
 _PASSAGES_OF_ONE_EVENT = 8
+_LIKENESS = frozenset({"lexical", "semantic", "hybrid"})
 
 
 @dataclass(slots=True)
@@ -61,8 +62,23 @@ def gather(memory: AgentMemory, finds: Iterable[tuple[str | None, float, Found]]
             nearness = 1.0 / (1 + find.rank)
             candidate.channels[find.channel] = max(nearness, candidate.channels.get(find.channel, 0.0))
             if rule is not None:
-                candidate.rules[rule] = max(strength, candidate.rules.get(rule, 0.0))
+                claim = strength * _relevance(find, candidate.excerpt, ask)
+                candidate.rules[rule] = max(claim, candidate.rules.get(rule, 0.0))
     return list(found.values())
+
+
+def _relevance(find: Found, excerpt: Excerpt, ask: Ask) -> float:
+    """How far a rule's claim holds for a find, 0..1: in full for what was found exactly or by filter.
+
+    Channels of likeness always find something, so there a claim holds as far as the passage shares words with the
+    step; a standing sentence that shares none holds by half.
+    """
+    if find.channel in _LIKENESS:
+        shared = len(ask.words & excerpt.words)
+        return min(1.0, shared / max(2.0, 0.4 * len(ask.words)))
+    if find.channel == "facts" and not find.score:
+        return 0.5
+    return 1.0
 
 
 def _best_passages(event: Remembered, ask: Ask) -> list[int]:

@@ -8,7 +8,7 @@ has never seen (a preference, a constraint).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,4 +72,19 @@ def decide(
         left_out = barred.get(index) or (None if worth > 0 else "not worth its tokens")
         decided.append(Scored(candidate, probability, model, worth, left_out))
     decided.sort(key=lambda scored: (-scored.worth, -scored.candidate.event.row, scored.candidate.number))
-    return decided
+    return _each_value_once(decided)
+
+
+def _each_value_once(decided: list[Scored]) -> list[Scored]:
+    """A value is said by its best item alone: the same number under the same key says nothing new."""
+    said: set[str] = set()
+    kept = []
+    for scored in decided:
+        value = scored.candidate.excerpt.passage.value
+        if scored.left_out is None and value is not None:
+            if value.casefold() in said:
+                kept.append(replace(scored, left_out="another item says this value"))
+                continue
+            said.add(value.casefold())
+        kept.append(scored)
+    return kept

@@ -101,7 +101,7 @@ def _goal_words(candidate: Candidate, moment: Moment) -> float:
 def _recent(candidate: Candidate, moment: Moment) -> float:
     if candidate.event.run != moment.run:
         return 0.0
-    return 0.5 ** ((moment.position - candidate.event.position) / _RECENT_HALF_LIFE_EVENTS)
+    return float(0.5 ** ((moment.position - candidate.event.position) / _RECENT_HALF_LIFE_EVENTS))
 
 
 def _same_space(candidate: Candidate, moment: Moment) -> float:

@@ -9,14 +9,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from beforehand import limits
+from beforehand.memory.recall import Channel
 from beforehand.messages.inbound import Kind, Role
 from beforehand.trigger.marked import Document, Place, Source
 from beforehand.trigger.names import closest
 from beforehand.trigger.template import FIELDS, Template, TemplateProblem
 
-Channel = Literal[
-    "exact", "facts", "timeline", "semantic", "lexical", "tree", "workflow", "window", "summary", "hybrid"
-]
 MessageKind = Literal["warning", "reflection"]
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
@@ -45,10 +43,7 @@ CHANNELS: Final[dict[str, str]] = {
     "semantic": "events that mean something alike",
     "lexical": "events that share words",
     "hybrid": "lexical and semantic together, by reciprocal rank",
-    "tree": "events of the topic that the query belongs to",
-    "workflow": "ways that led to success in earlier runs",
     "window": "the newest events as they stand; needs `window: {last: n}`",
-    "summary": "summaries of stretches of the run",
 }
 """The channels of memory that a rule can ask, with what each gives."""
 
