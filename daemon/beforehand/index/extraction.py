@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from beforehand.index.time_words import MONTH, MONTHS
+
 EntityKind = Literal["id", "email", "phone", "url", "path", "amount", "date", "time", "number"]
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
 _CURRENCIES: Final = {
     "$": "usd", "us$": "usd", "usd": "usd", "dollar": "usd", "dollars": "usd", "€": "eur", "eur": "eur", "euro": "eur",
     "euros": "eur", "£": "gbp", "gbp": "gbp", "pound": "gbp", "pounds": "gbp", "¥": "jpy", "jpy": "jpy", "yen": "jpy",
@@ -34,7 +31,7 @@ _LAST: Final = r"(?![A-Za-z0-9_])"
 _NUMERAL: Final = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _ENTITY: Final = re.compile(
     rf"""
-    (?:[\s,;:"(]+|(?!{_MONTH}|(?:usd|eur|gbp|jpy|cny|rmb|krw|inr|thb|chf|cad|aud)\b)[a-z_]+(?=[\s,;!?"')]|[.:](?:\s|$)|$))+
+    (?:[\s,;:"(]+|(?!{MONTH}|(?:usd|eur|gbp|jpy|cny|rmb|krw|inr|thb|chf|cad|aud)\b)[a-z_]+(?=[\s,;!?"')]|[.:](?:\s|$)|$))+
     |(?P<url>{_FIRST}[a-z][a-z0-9+.-]{{1,15}}://[^\s<>"'`\\^{{}}|，。；）】」]+)
     |(?P<email>(?<![\w.+%-])[A-Za-z0-9._%+-]{{1,64}}@[A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{1,8}})
     |(?P<uuid>{_FIRST}[0-9A-Fa-f]{{8}}(?:-[0-9A-Fa-f]{{4}}){{3}}-[0-9A-Fa-f]{{12}}{_LAST})
@@ -43,8 +40,8 @@ _ENTITY: Final = re.compile(
             [0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?))?
         |(?P<y2>[0-9]{{4}})/(?P<m2>[0-9]{{1,2}})/(?P<d2>[0-9]{{1,2}})
         |(?P<y3>[0-9]{{4}})\s?[年년]\s?(?P<m3>[0-9]{{1,2}})\s?[月월]\s?(?P<d3>[0-9]{{1,2}})\s?[日号일]
-        |(?P<n4>{_MONTH})\s(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<y4>[0-9]{{4}})(?![0-9-]))?
-        |(?P<d5>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<n5>{_MONTH})(?:,?\s(?P<y5>[0-9]{{4}})(?![0-9-]))?
+        |(?P<n4>{MONTH})\s(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<y4>[0-9]{{4}})(?![0-9-]))?
+        |(?P<d5>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<n5>{MONTH})(?:,?\s(?P<y5>[0-9]{{4}})(?![0-9-]))?
         |[0-9]{{1,2}}[/.][0-9]{{1,2}}[/.](?:[0-9]{{4}}|[0-9]{{2}}))(?![0-9A-Za-z_])(?!\.[0-9]))
     |(?P<time>{_FIRST}(?:[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:\s?[ap]\.?m\b\.?)?|[0-9]{{1,2}}\s?[ap]\.?m\b\.?)(?![0-9:]))
     |(?P<amount>(?:US)?[$€£¥₹₩฿]\s?{_NUMERAL}(?![0-9])
@@ -136,7 +133,7 @@ def _date(match: re.Match[str], written: str) -> Read:
     form = next((n for n in "12345" if match[f"d{n}"]), None)
     if form is None:
         return "date", written, len(written)
-    month = match[f"m{form}"] if form in "123" else _MONTHS.index(match[f"n{form}"][:3].lower()) + 1
+    month = match[f"m{form}"] if form in "123" else MONTHS.index(match[f"n{form}"][:3].lower()) + 1
     year = match[f"y{form}"] or "-"
     value = f"{year}-{int(month):02}-{int(match[f'd{form}']):02}"
     return "date", f"{value} {match['clock'].upper()}" if match["clock"] else value, len(written)
