@@ -25,7 +25,6 @@ from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
-from beforehand.replay import Replay
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers
@@ -35,6 +34,7 @@ from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
+from beforehand.replay import Replay
 from beforehand.settings import PolicySettings, Settings
 from beforehand.trigger import features, packs
 from beforehand.trigger.packs import Pack

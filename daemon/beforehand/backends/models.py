@@ -22,7 +22,7 @@ class LinearModel:
 
     @classmethod
     def load(cls, folder: Path, features: tuple[str, ...]) -> LinearModel:
-        """The model in `folder`, for these features in this order. Raises ModelRefused naming the file and the mismatch."""
+        """The model in `folder`, for these features in this order. Raises ModelRefused naming the mismatch."""
         file = folder / "manifest.json"
         advice = "Train it again, or remove it from the settings; the daemon goes on with rules."
         try:

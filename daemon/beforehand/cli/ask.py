@@ -24,6 +24,7 @@ from beforehand.settings import Settings
 
 Host = Annotated[str | None, typer.Option(help="Broker; left out: 127.0.0.1.")]
 Port = Annotated[int | None, typer.Option(help="Broker port.")]
+_RECALL_MS = 5_000.0
 
 
 def add_to(app: typer.Typer) -> None:
@@ -53,7 +54,6 @@ def recall(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     mode: Annotated[str, typer.Option(help="auto, exact, semantic, timeline or facts.")] = "auto",
     k: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 10,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait.")] = 5.0,
     config: Config = None,
     host: Host = None,
     port: Port = None,
@@ -65,7 +65,7 @@ def recall(
         if not slash or not name:
             raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
         settings = load(config, broker={"host": host, "port": port})
-        reply = asyncio.run(_recall(settings, (tenant, name, run), query, timeout, mode=mode, k=k))
+        reply = asyncio.run(_recall(settings, (tenant, name, run), query, mode=mode, k=k))
     if json:
         print_json(reply.model_dump(mode="json"))
     else:
@@ -106,12 +106,10 @@ async def _status(settings: Settings) -> Status:
         connection.drop()
 
 
-async def _recall(
-    settings: Settings, scope: tuple[str, str, str], query: str, timeout_s: float, *, mode: str, k: int
-) -> Reply:
+async def _recall(settings: Settings, scope: tuple[str, str, str], query: str, *, mode: str, k: int) -> Reply:
     tenant, agent, run = scope
     async with connect(tenant=tenant, agent=agent, broker=settings.broker) as client:
-        return await client.run(run).recall(query, deadline_ms=timeout_s * 1000, mode=mode, k=k)
+        return await client.run(run).recall(query, deadline_ms=_RECALL_MS, mode=mode, k=k)
 
 
 async def _packet(settings: Settings, packet_id: str) -> PacketRecord:
@@ -139,9 +137,8 @@ def _show_reply(reply: Reply) -> None:
 def _show_packet(packet: Packet) -> None:
     out.print(f"[bold]{packet.id}[/] for step {packet.step!r} of {packet.tenant}/{packet.agent}/{packet.run}")
     final = "final" if packet.final else "prepared"
-    out.print(
-        f"{packet.status}, version {packet.version}, {final}; {packet.tokens} of {packet.budget_tokens} tokens; policy {packet.policy}"
-    )
+    out.print(f"{packet.status}, version {packet.version}, {final}; policy {packet.policy}")
+    out.print(f"{packet.tokens} of {packet.budget_tokens} tokens")
     if packet.reason:
         out.print(packet.reason)
     if packet.rendered:

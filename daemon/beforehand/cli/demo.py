@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
-from beforehand import assembly
-from beforehand.backends.embedders import embedder_for
+from beforehand import assembly, shipped
+from beforehand.backends.embedders import StaticEmbedder
 from beforehand.cli.shared import Json, advising, log_to_stderr, out, print_json
 from beforehand.client import Run, Told, connect
 from beforehand.lifecycle.serve import broker_for, running
 from beforehand.messages.outbound import Packet
+from beforehand.ports import Embedder
 from beforehand.settings import Settings
 from beforehand.training import baselines
 from beforehand.training.needed import carried
@@ -28,13 +29,22 @@ _DEADLINE_MS: Final = 2_000.0
 
 @dataclass(slots=True)
 class Score:
-    """Needed values found, per way of remembering, and the tokens that it took."""
+    """How many needed values each way of remembering had at hand, and what it took."""
 
+    steps: int = 0
+    packets_before_step: int = 0
     needed: int = 0
     found: dict[str, int] = field(default_factory=dict)
     tokens: int = 0
-    waiting: int = 0
-    steps: int = 0
+
+    def count(self, call: Call, told: Told, waiting: Packet | None, texts: dict[str, str]) -> None:
+        """One step: what its call needed against every text that an agent could have had."""
+        self.steps += 1
+        self.packets_before_step += waiting is not None
+        self.needed += len(call.needed)
+        self.tokens += told.packet.tokens if told.packet else 0
+        for name, text in texts.items():
+            self.found[name] = self.found.get(name, 0) + len(carried(text, set(call.needed)))
 
 
 def demo(
@@ -49,23 +59,16 @@ def demo(
     """
     log_to_stderr(as_json=False, quiet=True)
     with advising(), tempfile.TemporaryDirectory(prefix="beforehand-demo-") as folder:
-        trajectory = read(file)[0]
-        flags = {
-            "broker": {"embedded_port": 0},
-            "journal": {"path": Path(folder) / "journal.sqlite3"},
-            "policy": {"budget_tokens": budget},
-        }
-        score = asyncio.run(_play(Settings.model_validate(flags), Path(folder), trajectory, pace, quiet=json))
-    if json:
-        print_json(
+        settings = Settings.model_validate(
             {
-                "needed": score.needed,
-                "found": score.found,
-                "tokens": score.tokens,
-                "steps": score.steps,
-                "waiting": score.waiting,
+                "broker": {"embedded_port": 0},
+                "journal": {"path": Path(folder) / "journal.sqlite3"},
+                "policy": {"budget_tokens": budget},
             }
         )
+        score = asyncio.run(_play(settings, Path(folder), read(file)[0], pace, quiet=json))
+    if json:
+        print_json(asdict(score))
     else:
         _summary(score)
 
@@ -80,41 +83,41 @@ async def _play(settings: Settings, folder: Path, trajectory: Trajectory, pace_s
         await agent.connected()
         if not quiet:
             where = f"{reachable.broker.host}:{reachable.broker.port}"
-            out.print(
-                f"Broker and daemon run on {where}. An agent replays [bold]{trajectory.id}[/] ({trajectory.source})."
-            )
+            out.print(f"Broker and daemon run on {where}.")
+            out.print(f"An agent replays [bold]{trajectory.id}[/] ({trajectory.source}) over MQTT, its plan first.")
         await _live(agent.run(trajectory.id), trajectory, pace_s, score, quiet=quiet)
         await agent.confirmed()
     return score
 
 
 async def _live(run: Run, trajectory: Trajectory, pace_s: float, score: Score, *, quiet: bool) -> None:
-    """As the agent would live it: the plan first, then what happens, and before every step its packet."""
+    """As the agent would live it: the plan, then what happens, and before every step its packet."""
     calls = trajectory.calls()
-    embedder = embedder_for("static")
+    embedder = StaticEmbedder(shipped.folder("models") / "embedding")
     plan = trajectory.plan().message
     run.plan(plan["goal"], plan["steps"], revision=plan["revision"], task_type=plan["task_type"])
     for said in trajectory.messages():
         await asyncio.sleep(pace_s)
-        if said.channel == "step" and said.message["phase"] == "begin" and said.call is not None:
-            call = calls[said.call]
-            waiting = run.prepared(call.step)
-            told = await run.before_step(call.step, deadline_ms=_DEADLINE_MS)
-            past = [text_of(event) for event in trajectory.events[: call.index] if event["type"] != "call"]
-            others = {
-                "last 10 events": baselines.newest(past, told.packet.budget_tokens if told.packet else 0),
-                "similarity search on demand": baselines.similar(
-                    embedder,
-                    past,
-                    f"{call.goal} {' '.join(call.needs)}",
-                    told.packet.budget_tokens if told.packet else 0,
-                ),
-            }
-            _count(score, call, told, waiting, others)
-            if not quiet:
-                _show(call, told, waiting)
-        else:
+        if said.message.get("phase") != "begin" or said.call is None:
             _say(run, said)
+            continue
+        call = calls[said.call]
+        waiting = run.prepared(call.step)
+        told = await run.before_step(call.step, deadline_ms=_DEADLINE_MS)
+        score.count(call, told, waiting, {"packets": told.text, **_others(trajectory, call, told, embedder)})
+        if not quiet:
+            _show(call, told, waiting)
+
+
+def _others(trajectory: Trajectory, call: Call, told: Told, embedder: Embedder) -> dict[str, str]:
+    """What the agent would have had without the daemon, for the same tokens."""
+    budget = told.packet.budget_tokens if told.packet else 0
+    past = [text_of(event) for event in trajectory.events[: call.index] if event["type"] != "call"]
+    query = f"{call.goal} {' '.join(call.needs)}"
+    return {
+        "last 10 events": baselines.newest(past, budget),
+        "similarity search on demand": baselines.similar(embedder, past, query, budget),
+    }
 
 
 def _say(run: Run, said: Said) -> None:
@@ -123,15 +126,6 @@ def _say(run: Run, said: Said) -> None:
         run.step(fields.pop("step"), fields.pop("phase"), **fields)
     else:
         run.event(fields.pop("kind"), fields.pop("text", ""), **fields)
-
-
-def _count(score: Score, call: Call, told: Told, waiting: Packet | None, others: dict[str, str]) -> None:
-    score.steps += 1
-    score.waiting += waiting is not None
-    score.needed += len(call.needed)
-    score.tokens += told.packet.tokens if told.packet else 0
-    for name, text in {"packets": told.text, **others}.items():
-        score.found[name] = score.found.get(name, 0) + len(carried(text, set(call.needed)))
 
 
 def _show(call: Call, told: Told, waiting: Packet | None) -> None:
@@ -143,23 +137,30 @@ def _show(call: Call, told: Told, waiting: Packet | None) -> None:
         return
     if waiting is not None:
         early_ms = (packet.created_at - waiting.created_at).total_seconds() * 1000
-        out.print(
-            f"  packet version {waiting.version} was there {early_ms:.0f} ms before the step; final version {packet.version}: {packet.status}, {packet.tokens} tokens"
-        )
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=True)
+        out.print(f"  its packet (version {waiting.version}) was there {early_ms:.0f} ms before the step began")
+    out.print(f"  final version {packet.version}: {packet.reason or packet.status}, {packet.tokens} tokens")
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    found = carried(told.text, set(call.needed))
     for item in packet.items:
         why = ", ".join(f"{reason.name} {reason.score:.2f}" for reason in item.why[:2])
-        table.add_row(" ", item.text[:100], f"[dim]{why}[/]", f"[dim]{item.tokens} tokens[/]")
+        held = carried(item.text, set(call.needed))
+        table.add_row(" ", f"[{'green' if held else 'default'}]{_escaped(item.text)}[/]", f"[dim]{why}[/]")
     out.print(table)
-    found = carried(told.text, set(call.needed))
-    for value in sorted(call.needed):
-        out.print(f"  {'[green]in the packet[/]' if value in found else '[red]not in it[/]    '}  {value}")
+    if call.needed:
+        missing = sorted(set(call.needed) - found)
+        lacking = f"; [red]missing: {_escaped(', '.join(missing))}[/]" if missing else ""
+        out.print(f"  the call then needed {len(call.needed)} values; in the packet: [green]{len(found)}[/]{lacking}")
+
+
+def _escaped(text: str) -> str:
+    """At most 90 characters, with square brackets that rich leaves alone."""
+    return text[:90].replace("[", r"\[")
 
 
 def _summary(score: Score) -> None:
+    average = score.tokens / max(score.steps, 1)
     out.print()
-    out.print(
-        f"{score.waiting} of {score.steps} packets were there before their step; {score.tokens / max(score.steps, 1):.0f} tokens a step."
-    )
-    parts = [f"{name} {found} of {score.needed}" for name, found in score.found.items()]
-    out.print(f"[bold]Values that the steps then needed: {'; '.join(parts)}[/] (same token budget).")
+    out.print(f"{score.packets_before_step} of {score.steps} packets were there before their step began;", end=" ")
+    out.print(f"{average:.0f} tokens a step on average.")
+    parts = "; ".join(f"{name} {found} of {score.needed}" for name, found in score.found.items())
+    out.print(f"[bold]Values that the steps then needed, at the same token budget: {parts}.[/]")

@@ -14,9 +14,9 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli import demo
 from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
-from beforehand.replay import Replay
 from beforehand.lifecycle.serve import serve
 from beforehand.messages.topics import Scope
+from beforehand.replay import Replay
 from beforehand.training.playing import Played, play
 from beforehand.training.trajectories import Trajectory, read
 
@@ -101,6 +101,5 @@ def _show(played: list[tuple[Trajectory, Played]]) -> None:
     held = sum(len(one.carried) for _, one in played)
     before = sum(one.waiting is not None for _, one in played)
     share = f"{held / needed:.0%}" if needed else "none needed"
-    out.print(
-        f"{before} of {len(played)} packets were there before their step; needed values in them: {held} of {needed} ({share})"
-    )
+    out.print(f"{before} of {len(played)} packets were there before their step;", end=" ")
+    out.print(f"needed values in them: {held} of {needed} ({share})")

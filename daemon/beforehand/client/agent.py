@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import orjson
 
-from beforehand import limits
 from beforehand.backends.mqtt.options import ConnectionOptions, from_settings
 from beforehand.client.inbox import Inbox
 from beforehand.client.link import Link
@@ -83,7 +82,7 @@ class Run:
             inbox.forget_final(self.scope, step)
 
     async def recall(self, query: str, *, deadline_ms: float = 1000.0, **fields: Any) -> Reply:
-        """Ask memory. When no answer comes in time the reply has status `error` and says so; it never raises for that."""
+        """Ask memory. Without an answer in time the reply has status `error` and says so; nothing is raised."""
         question = uuid.uuid4().hex
         answer = self._agent.inbox.expect_reply(question)
         self._say("recall", {"query": query, "id": question, **fields})

@@ -24,7 +24,6 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
 from beforehand.messages.topics import Scope
 
-
 _TELLING: Final = frozenset({"message", "note", "reflection"})
 
 

@@ -90,7 +90,7 @@ class Itinerary:
         return [step for step, _ in zip(ahead, range(horizon), strict=False)]
 
     def ordinal(self, step_id: str) -> int:
-        """The place of a step in the run, from 1: steps begun so far, plus its distance in the plan when it is ahead."""
+        """The place of a step in the run, from 1: steps begun so far, plus its distance when it is ahead."""
         if step_id not in self.steps or self.steps[step_id].begun:
             return max(self.begun, 1)
         ahead = [step for step in self.order if not self.steps[step].begun]

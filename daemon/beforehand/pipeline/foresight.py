@@ -35,7 +35,7 @@ _FALLING: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What was decided for a step. `missing` names the parts that it had to do without; `decision` explains everything."""
+    """What was decided for a step. `missing`: parts that it had to do without; `decision` explains everything."""
 
     choices: list[Choice]
     missing: list[str]
@@ -78,7 +78,7 @@ class Foresight:
     def _find(
         self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
     ) -> Iterator[tuple[str | None, float, Found]]:
-        """Finds of every rule that fired, then what is nearest by words, meaning and time; equal questions asked once."""
+        """Finds of every rule that fired, then what is nearest by words, meaning and time."""
         answered: dict[Recall, list[Found]] = {}
 
         def ask(asked: Recall) -> list[Found]:

@@ -12,7 +12,7 @@ from beforehand.trigger.packs import Rule
 
 @dataclass(slots=True)
 class Runbook:
-    """`finals`: how many final packets the run has had; `said`: item id to (`finals`, microseconds, step) when last said."""
+    """`finals`: final packets of the run so far; `said`: item id to (`finals`, microseconds, step) when last said."""
 
     newest: dict[str, Packet] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from beforehand.replay import Heard, Replay
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
+from beforehand.replay import Heard, Replay
 from beforehand.training.needed import carried
 from beforehand.training.trajectories import Call, Trajectory
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import yaml
 
 from beforehand.errors import RuleError
+from beforehand.memory.recall import Channel
 from beforehand.trigger import marked, schema
 from beforehand.trigger.condition import Condition, ConditionProblem, context
 from beforehand.trigger.marked import Document, Place, Source
@@ -33,7 +34,7 @@ _GUARD: Final = "The list may be shorter, also empty: guard it, as in `size(rece
 class RecallAction:
     """One question to memory with its templates; `last`: only the newest so many events, or None."""
 
-    channel: schema.Channel
+    channel: Channel
     query: Template
     keys: tuple[Template, ...] = ()
     kinds: tuple[str, ...] = ()
