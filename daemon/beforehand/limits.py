@@ -93,6 +93,10 @@ FIRINGS_PER_RULE: Final = 16
 KEEPALIVE_S: Final = 30
 SESSION_EXPIRY_S: Final = 7 * 86_400
 RECEIVE_MAXIMUM: Final = 256
+BROKER_QUEUED_MESSAGES: Final = 100_000
+"""What the embedded broker keeps for a client that is away or slow."""
+BROKER_QUEUED_BYTES: Final = 256 * 1_048_576
+BROKER_INFLIGHT: Final = 100
 PUBLISHES_IN_FLIGHT: Final = 64
 """Publishes without their PUBACK on one connection, if the broker allows so many."""
 BROKER_ANSWER_S: Final = 10.0

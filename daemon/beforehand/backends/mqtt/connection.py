@@ -53,7 +53,8 @@ class Connection:
         self._inbox: deque[Arrival] = deque()
         self._inbox_bytes = 0
         self._arrived = asyncio.Event()
-        self._unacknowledged: dict[int, int] = {}
+        self._unacknowledged: deque[Delivery] = deque()
+        self._acknowledged: set[int] = set()
         self._serials = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Sequence[ReasonCode] | None]] = {}
         self._window = asyncio.Semaphore(limits.PUBLISHES_IN_FLIGHT)
@@ -138,15 +139,23 @@ class Connection:
         return batch
 
     def acknowledge(self, arrivals: Iterable[Arrival]) -> None:
-        """Let the broker forget these. What another connection delivered is ignored, and so is a second time."""
-        mids = []
+        """Let the broker forget these. What another connection delivered is ignored, and so is a second time.
+
+        PUBACKs leave in the order of delivery, as MQTT demands and some brokers enforce by disconnecting: one that is
+        given too early waits for those before it.
+        """
+        if not self._unacknowledged:
+            return
+        oldest = self._unacknowledged[0].serial
         for arrival in arrivals:
             delivery: Delivery | None = arrival.handle
-            if delivery is None or delivery.connection is not self:
-                continue
-            if self._unacknowledged.get(delivery.mid) == delivery.serial:
-                del self._unacknowledged[delivery.mid]
-                mids.append(delivery.mid)
+            if delivery is not None and delivery.connection is self and delivery.serial >= oldest:
+                self._acknowledged.add(delivery.serial)
+        mids = []
+        while self._unacknowledged and self._unacknowledged[0].serial in self._acknowledged:
+            delivery = self._unacknowledged.popleft()
+            self._acknowledged.remove(delivery.serial)
+            mids.append(delivery.mid)
         if self.is_open:
             self._wire.puback(mids)
 
@@ -217,7 +226,7 @@ class Connection:
         handle = None
         if self.options.manual_ack and message.qos:
             handle = Delivery(self, message.mid, next(self._serials))
-            self._unacknowledged[message.mid] = handle.serial
+            self._unacknowledged.append(handle)
         properties = message.properties
         self._inbox.append(
             Arrival(

@@ -1,0 +1,75 @@
+"""The configuration files of the embedded brokers. Both listen on loopback only, and take anyone there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from beforehand import limits
+from beforehand.messages import topics
+
+_AUTOSAVE_S = 5
+_SEGMENTS = 16
+
+
+def mosquitto(port: int, folder: Path, user: str) -> str:
+    """mosquitto.conf(5). Its own defaults lose QoS 1 messages past 1,000 in a queue, and wait 40 ms for a TCP ACK.
+
+    Acknowledged messages of the last seconds are lost when the broker itself is killed; the agent's outbox and the
+    daemon's receipts are there for that. `user` counts only when it is started by root.
+    """
+    lines = [
+        f"listener {port} 127.0.0.1",
+        "allow_anonymous true",
+        "set_tcp_nodelay true",
+        f"max_queued_messages {limits.BROKER_QUEUED_MESSAGES}",
+        f"max_queued_bytes {limits.BROKER_QUEUED_BYTES}",
+        f"max_inflight_messages {limits.BROKER_INFLIGHT}",
+        f"message_size_limit {limits.INBOUND_BYTES}",
+        "persistence true",
+        f"persistence_location {folder}/",
+        f"autosave_interval {_AUTOSAVE_S}",
+        f"persistent_client_expiration {limits.SESSION_EXPIRY_S // 86_400}d",
+        "connection_messages false",
+        "log_dest stderr",
+        "log_type error",
+        "log_type warning",
+        f"user {user}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def iotcore(port: int, port_311: int, root: str) -> str:
+    """rumqttd's TOML: MQTT 5 on one port, 3.1.1 on another.
+
+    rumqttd keeps the newest messages of each filter in a ring of segments, read or not: a large one for the filters of
+    the daemon, where a backlog waits, and a small one for the filter of each agent.
+    """
+    small = 2 * limits.INBOUND_BYTES
+    text = [
+        "id = 0",
+        "[router]",
+        "id = 0",
+        "max_connections = 10000",
+        "max_outgoing_packet_count = 200",
+        f"max_segment_size = {small}",
+        "max_segment_count = 4",
+    ]
+    for topic_filter in topics.filters(topics.INGEST + topics.CONTROL, root):
+        text += [
+            f"[router.custom_segment.'{topic_filter}']",
+            f"max_segment_size = {limits.BROKER_QUEUED_BYTES // _SEGMENTS}",
+            f"max_segment_count = {_SEGMENTS}",
+        ]
+    for version, listener_port in (("v5", port), ("v4", port_311)):
+        text += [
+            f"[{version}.1]",
+            f'name = "{version}"',
+            f'listen = "127.0.0.1:{listener_port}"',
+            "next_connection_delay_ms = 1",
+            f"[{version}.1.connections]",
+            "connection_timeout_ms = 60000",
+            f"max_payload_size = {limits.INBOUND_BYTES + 65_536}",
+            f"max_inflight_count = {limits.BROKER_INFLIGHT}",
+            "dynamic_filters = true",
+        ]
+    return "\n".join(text) + "\n"

@@ -1,0 +1,234 @@
+"""A broker as a supervised child process on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import shutil
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import structlog
+
+from beforehand import limits
+from beforehand.backends.broker import configuration, guard
+from beforehand.backends.broker.ownership import give_to_broker
+from beforehand.errors import BrokerFailed
+from beforehand.messages import topics
+from beforehand.ports import Measures
+
+_log = structlog.get_logger(__name__)
+_HOST = "127.0.0.1"
+_START_S = 15.0
+_STOP_S = 8.0
+_POLL_S = 0.02
+_STEADY_S = 10.0
+_LAST_LINES = 12
+_USUAL_PLACES = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
+"""Where mosquitto is, and not on everybody's PATH."""
+
+Kind = Literal["mosquitto", "iotcore"]
+
+
+class EmbeddedBroker:
+    """The broker that runs for as long as its context, and ends with this process however that ends.
+
+    folder: its own; configuration, log and what it keeps between starts.
+    kind: `auto` takes mosquitto when it is installed, else iotcore.
+    port: 0 takes a free one.
+    root: the daemon's topic root (iotcore reserves room for its filters).
+
+    Raises BrokerFailed when no such broker is installed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        measures: Measures,
+        kind: Literal["auto", "mosquitto", "iotcore"] = "auto",
+        port: int = 0,
+        root: str = topics.ROOT,
+    ) -> None:
+        self._folder = folder
+        self._measures = measures
+        self._root = root
+        self._mosquitto = _find_mosquitto()
+        self.kind: Kind = _choose(kind, installed=self._mosquitto is not None)
+        self.port = port or _free_port()
+        """MQTT 5, and with mosquitto 3.1.1 too."""
+        self.port_311 = self.port if self.kind == "mosquitto" else _free_port(beside=self.port)
+        """MQTT 3.1.1."""
+        self.restarts = 0
+        self._process: asyncio.subprocess.Process | None = None
+        self._lifeline: int | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Start it and wait until it accepts connections; start it again whenever it ends. Raises BrokerFailed."""
+        try:
+            process = await self._launch()
+            supervision = asyncio.create_task(self._supervise(process), name="broker supervision")
+            try:
+                yield
+            finally:
+                supervision.cancel()
+                await asyncio.wait([supervision])
+        finally:
+            await self._stop()
+
+    # --- one run ---
+
+    async def _launch(self) -> asyncio.subprocess.Process:
+        for port in {self.port, self.port_311}:
+            _require_free(port)
+        command = self._prepare()
+        heard, self._lifeline = os.pipe()
+        try:
+            with self._log_file.open("wb") as log:
+                self._process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-P",
+                    guard.__file__,
+                    *command,
+                    stdin=heard,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # the terminal's Ctrl-C is for the daemon, which still needs its broker
+                )
+        finally:
+            os.close(heard)
+        await self._until_accepting(self._process)
+        _log.info("broker started", kind=self.kind, port=self.port, port_311=self.port_311, folder=str(self._folder))
+        return self._process
+
+    def _prepare(self) -> list[str]:
+        """Write the configuration; the guard's arguments."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self._mosquitto is not None and self.kind == "mosquitto":
+            file = self._folder / "mosquitto.conf"
+            user = give_to_broker(self._folder)
+            file.write_text(
+                configuration.mosquitto(self.port, self._folder.resolve(), "root" if user is None else user)
+            )
+            return ["run", user or "-", self._mosquitto, "-c", str(file)]
+        file = self._folder / "iotcore.toml"
+        file.write_text(configuration.iotcore(self.port, self.port_311, self._root))
+        return ["iotcore", str(file)]
+
+    async def _until_accepting(self, process: asyncio.subprocess.Process) -> None:
+        try:
+            async with asyncio.timeout(_START_S):
+                for port in {self.port, self.port_311}:
+                    while not await _accepts(port):
+                        if process.returncode is not None:
+                            raise self._failed(f"ended with code {process.returncode}")
+                        await asyncio.sleep(_POLL_S)
+        except TimeoutError:
+            raise self._failed(f"does not listen after {_START_S:g} s") from None
+
+    async def _stop(self) -> None:
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+            self._lifeline = None
+        if self._process is None:
+            return
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await self._process.wait()
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+
+    # --- all runs ---
+
+    async def _supervise(self, process: asyncio.subprocess.Process) -> None:
+        loop = asyncio.get_running_loop()
+        delay = limits.RECONNECT_FIRST_S
+        while True:
+            began = loop.time()
+            code = await process.wait()
+            _log.error("broker ended", kind=self.kind, code=code, log=self._last_lines())
+            self._measures.count("beforehand_failures_total", part="broker")
+            if loop.time() - began > _STEADY_S:
+                delay = limits.RECONNECT_FIRST_S
+            while (again := await self._relaunch(delay)) is None:
+                delay = min(2 * delay, limits.RECONNECT_LAST_S)
+            process = again
+
+    async def _relaunch(self, delay: float) -> asyncio.subprocess.Process | None:
+        await asyncio.sleep(delay)
+        await self._stop()
+        try:
+            process = await self._launch()
+        except BrokerFailed as error:
+            _log.error("broker does not start", problem=error.problem, advice=error.advice)
+            return None
+        self.restarts += 1
+        return process
+
+    @property
+    def _log_file(self) -> Path:
+        return self._folder / "broker.log"
+
+    def _last_lines(self) -> str:
+        return "\n".join(self._log_file.read_text(errors="replace").splitlines()[-_LAST_LINES:])
+
+    def _failed(self, how: str) -> BrokerFailed:
+        return BrokerFailed(
+            f"the embedded broker ({self.kind}, port {self.port}) {how}. Its last words:\n{self._last_lines()}\n",
+            "Mend that, choose another broker.embedded, or name a broker of your own with broker.host.",
+        )
+
+
+def _find_mosquitto() -> str | None:
+    return shutil.which("mosquitto", path=os.pathsep.join((os.environ.get("PATH", os.defpath), *_USUAL_PLACES)))
+
+
+def _choose(kind: Literal["auto", "mosquitto", "iotcore"], *, installed: bool) -> Kind:
+    if installed and kind != "iotcore":
+        return "mosquitto"
+    if kind == "mosquitto":
+        raise BrokerFailed("mosquitto is not installed.", 'Install it, or set broker.embedded = "auto".')
+    if importlib.util.find_spec("iotcore") is None:
+        raise BrokerFailed(
+            "neither mosquitto nor iotcore is installed.",
+            "Install one of them, or name a broker of your own with broker.host.",
+        )
+    return "iotcore"
+
+
+def _free_port(beside: int | None = None) -> int:
+    """A port that is free now; preferably the one after `beside`."""
+    with socket.socket() as probe:
+        try:
+            probe.bind((_HOST, 0 if beside is None else beside + 1))
+        except (OSError, OverflowError):
+            probe.bind((_HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_HOST, port))
+        except OSError as error:
+            raise BrokerFailed(
+                f"port {port} of {_HOST} cannot be used: {error.strerror}.",
+                f'If a broker runs there, use it: broker.host = "{_HOST}". Else set broker.embedded_port, 0 for any.',
+            ) from None
+
+
+async def _accepts(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection(_HOST, port)
+    except OSError:
+        return False
+    writer.close()
+    return True

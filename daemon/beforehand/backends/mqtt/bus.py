@@ -1,0 +1,208 @@
+"""The Bus over an MQTT broker: an ingest lane that may be paused, a control lane that answers, and a status."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import structlog
+
+from beforehand import limits
+from beforehand.backends import presence
+from beforehand.backends.mqtt.connection import Connection, Delivery
+from beforehand.backends.mqtt.lane import LaneLink
+from beforehand.backends.mqtt.lock import client_id_lock
+from beforehand.backends.mqtt.options import ConnectionOptions, Will
+from beforehand.errors import BusError, BusUnavailable, PublishRefused
+from beforehand.messages import topics
+from beforehand.ports import Arrival, Lane, Measures
+
+_log = structlog.get_logger(__name__)
+_FAREWELL_S = 3.0
+_PROBES = 5
+_CHANNELS = {Lane.INGEST: topics.INGEST, Lane.CONTROL: topics.CONTROL}
+
+
+class MqttBus:
+    """`ports.Bus` over MQTT 5 or 3.1.1.
+
+    broker: how to reach it; client id, session, will and acknowledgement are set here.
+    state: folder for the locks on the client ids.
+    chance: draws from 0..1, for the jitter of the backoff.
+    """
+
+    def __init__(
+        self,
+        broker: ConnectionOptions,
+        *,
+        state: Path,
+        measures: Measures,
+        name: str = "main",
+        root: str = topics.ROOT,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._broker = broker
+        self._state = state
+        self._measures = measures
+        self._name = name
+        self._status_topic = topics.of_status(name, root)
+        self._probe_topic = self._status_topic.removesuffix("status") + "probe"
+        self._status: bytes | None = None
+        self._links = {
+            lane: LaneLink(
+                lane,
+                self._options(lane),
+                topics.filters(_CHANNELS[lane], root),
+                self._greet if lane is Lane.CONTROL else _no_greeting,
+                measures=measures,
+                chance=chance,
+            )
+            for lane in Lane
+        }
+
+    def _options(self, lane: Lane) -> ConnectionOptions:
+        return replace(
+            self._broker,
+            client_id=f"{self._name}-{lane}",
+            clean_start=False,
+            session_expiry_s=limits.SESSION_EXPIRY_S,
+            manual_ack=True,
+            will=Will(topic=self._status_topic, payload=presence.LOST) if lane is Lane.CONTROL else None,
+        )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Connect both lanes; a broker that only is not there yet is awaited behind.
+
+        Raises ClientIdTaken, or BusError when the broker refuses the daemon for good. At the end the arrivals end too.
+        """
+        with ExitStack() as locks:
+            for lane in Lane:
+                locks.enter_context(client_id_lock(self._state, f"{self._name}-{lane}", self._broker.where))
+            try:
+                await self._start()
+                yield
+            finally:
+                with anyio.move_on_after(_FAREWELL_S, shield=True):
+                    await self._say_stopped()
+                    await asyncio.gather(*(link.close() for link in self._links.values()))
+
+    async def _start(self) -> None:
+        outcomes = await asyncio.gather(*(link.start() for link in self._links.values()), return_exceptions=True)
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+
+    async def _say_stopped(self) -> None:
+        if self._status is not None and self._links[Lane.CONTROL].is_up:
+            try:
+                await self.set_status(presence.STOPPED)
+            except BusError as error:
+                _log.warning("no farewell", problem=error.problem)
+
+    def arrivals(self, lane: Lane) -> AsyncIterator[list[Arrival]]:
+        """See `ports.Bus`. Raises BusError when the lane is lost for good."""
+        return self._links[lane].arrivals()
+
+    def acknowledge(self, arrivals: Sequence[Arrival]) -> None:
+        """See `ports.Bus`."""
+        by_connection: dict[Connection, list[Arrival]] = {}
+        for arrival in arrivals:
+            delivery: Delivery | None = arrival.handle
+            if delivery is not None:
+                by_connection.setdefault(delivery.connection, []).append(arrival)
+        for connection, delivered in by_connection.items():
+            connection.acknowledge(delivered)
+
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        retain: bool = False,
+        expiry_s: float | None = None,
+        correlation: bytes | None = None,
+    ) -> None:
+        """See `ports.Bus`."""
+        connection = self._links[Lane.CONTROL].connection
+        if connection is None:
+            raise BusUnavailable(f"no connection to the broker at {self._broker.where}.", "It is made again.")
+        try:
+            await connection.publish(topic, payload, retain=retain, expiry_s=expiry_s, correlation=correlation)
+        except PublishRefused:
+            self._measures.count("beforehand_publish_refused_total")
+            raise
+
+    async def connected(self) -> None:
+        """See `ports.Bus`. Raises BusError when a lane is lost for good."""
+        while not all(link.is_up for link in self._links.values()):
+            for link in self._links.values():
+                await link.ready()
+
+    @property
+    def connections(self) -> int:
+        """See `ports.Bus`."""
+        return self._links[Lane.CONTROL].connections
+
+    async def set_status(self, payload: bytes) -> None:
+        """Publish the daemon's retained status, now (when connected) and at every reconnection."""
+        self._status = payload
+        if self._links[Lane.CONTROL].is_up:
+            try:
+                await self.publish(self._status_topic, payload, retain=True)
+            except BusUnavailable:
+                _log.debug("status waits for the next connection")
+
+    async def _greet(self, connection: Connection) -> None:
+        if self._status is None:
+            return
+        try:
+            await connection.publish(self._status_topic, self._status, retain=True)
+        except PublishRefused as error:
+            _log.warning("no status", problem=error.problem, advice=error.advice)
+
+    async def probe(self) -> float:
+        """Median seconds of a QoS 1 round trip through the broker to ourselves, on a connection of its own.
+
+        Warns above limits.PROBE_WARN_S: 40 ms and more mean that a side waits for delayed TCP acknowledgements.
+        Raises BusError.
+        """
+        own = f"{self._name}-probe-{secrets.token_hex(4)}"
+        connection = Connection(replace(self._broker, client_id=own, clean_start=True, session_expiry_s=0, will=None))
+        try:
+            await connection.open()
+            await connection.subscribe([self._probe_topic])
+            took = sorted([await self._round_trip(connection) for _ in range(_PROBES)])[_PROBES // 2]
+        finally:
+            await connection.close()
+        self._measures.gauge("beforehand_probe_seconds", took)
+        if took > limits.PROBE_WARN_S:
+            advice = "Set TCP_NODELAY on the broker (mosquitto: set_tcp_nodelay true), or move it closer."
+            _log.warning("slow broker", round_trip_ms=round(took * 1000, 1), advice=advice)
+        return took
+
+    async def _round_trip(self, connection: Connection) -> float:
+        loop = asyncio.get_running_loop()
+        mark = secrets.token_bytes(16)
+        began = loop.time()
+        await connection.publish(self._probe_topic, mark)
+        try:
+            async with asyncio.timeout(self._broker.timeout_s):
+                while mark not in [arrival.payload for arrival in await connection.receive()]:
+                    pass  # another daemon's probe
+        except TimeoutError:
+            raise BusUnavailable(
+                f"a message to ourselves on {self._probe_topic} has not come back.",
+                "Allow this user to read and to write there in the broker's access rules.",
+            ) from None
+        return loop.time() - began
+
+
+async def _no_greeting(_connection: Connection) -> None:
+    return
