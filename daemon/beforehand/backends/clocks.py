@@ -22,8 +22,8 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """See ports.Clock."""
-        await anyio.sleep(seconds)
+        """Zero and less only let others run."""
+        await anyio.sleep(max(seconds, 0))
 
 
 class VirtualClock:

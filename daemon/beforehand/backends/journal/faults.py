@@ -30,19 +30,25 @@ def may_pass(error: Exception) -> bool:
     return isinstance(error, (sqlite3.OperationalError, OSError, MemoryError))
 
 
-def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite says that the file is no longer a sound database."""
-    origin = error.orig if isinstance(error, exc.DBAPIError) else error
-    return isinstance(origin, sqlite3.Error) and getattr(origin, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
-
-
 def named(error: Exception, path: Path) -> JournalError:
     """The error that names the file and says what to do."""
-    origin = error.orig if isinstance(error, exc.DBAPIError) else error
-    if is_damage(error):
+    first = _first(error)
+    origin = first.orig if isinstance(first, exc.DBAPIError) else first
+    if isinstance(origin, sqlite3.Error) and getattr(origin, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
         return damaged(path, str(origin))
     advice = "Look at its disk, its owner and its mode; set journal.path to a file that this user may write."
     return JournalError(f"the journal {path} cannot be used: {origin}.", advice)
+
+
+def _first(error: Exception) -> BaseException:
+    """What failed first: a full disk ends the transaction, and its rollback then fails for want of one."""
+    found: BaseException = error
+    link = error.__context__
+    while link is not None:
+        if isinstance(link, exc.DBAPIError) and may_pass(link):
+            found = link
+        link = link.__context__
+    return found
 
 
 def damaged(path: Path, problem: str) -> JournalError:

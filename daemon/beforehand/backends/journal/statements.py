@@ -102,7 +102,8 @@ def page(
     wanted = select(messages).where(messages.c.position > after, messages.c.position <= upto)
     for column, value in ((messages.c.tenant, tenant), (messages.c.agent, agent), (messages.c.run, run)):
         if value is not None:
-            wanted = wanted.where(column == value)
+            # Without an agent no index gives the order of positions, and any other would sort all rows for each page.
+            wanted = wanted.where((column if agent is not None else func.coalesce(column, column)) == value)
     result = connection.execute(wanted.order_by(messages.c.position).limit(PAGE_ROWS))
     found, size = [], 0
     for row in result:
