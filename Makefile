@@ -26,6 +26,7 @@ check: $(READY)         ## style, types, floors, generated documents
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/beforehand rules check
+	$(BIN)/python -m beforehand.cli.reference docs/reference --check
 
 bench: $(READY)         ## measurements; writes docs/reference/benchmarks.md
 	$(BIN)/python -m tests.bench

@@ -34,9 +34,9 @@ SeqRange = Annotated[
 
 
 class Outbound(BaseModel):
-    """Base of what the daemon sends. Readers ignore fields that they do not know: later versions add some."""
+    """Base of what the daemon sends: every field, always. Readers ignore those that they do not know."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=True)
 
 
 class Reason(Outbound):

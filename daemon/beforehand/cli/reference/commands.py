@@ -1,0 +1,62 @@
+"""The page of the command line, read off the typer application."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from typer.main import get_command
+
+_SHELL_OPTIONS = {"install_completion", "show_completion"}
+
+
+def rendered() -> dict[str, str]:
+    """`cli.md`, once there is a command line."""
+    if find_spec("beforehand.cli.main") is None:
+        return {}
+    blocks = ["# The command line", "Written from the code by `make docs`."]
+    blocks += [block for command, name in walk() for block in _section(command, name)]
+    return {"cli.md": "\n\n".join(blocks) + "\n"}
+
+
+def walk(command: Any = None, name: str = "beforehand") -> Iterator[tuple[Any, str]]:
+    """Every command with its full name, groups before their members."""
+    here = get_command(import_module("beforehand.cli.main").app) if command is None else command
+    yield here, name
+    for inner_name, inner in getattr(here, "commands", {}).items():
+        if not inner.hidden:
+            yield from walk(inner, f"{name} {inner_name}")
+
+
+def _section(command: Any, name: str) -> Iterator[str]:
+    parameters = [each for each in command.params if not each.hidden and each.name not in _SHELL_OPTIONS]
+    arguments = [each for each in parameters if each.param_type_name == "argument"]
+    usage = " ".join([name, *(_argument(each) for each in arguments)])
+    yield f"## `{usage}`"
+    yield (command.help or "").strip().replace("\b", "")
+    rows = [_row(each) for each in parameters]
+    if rows:
+        yield "\n".join(["| name | default | meaning |", "|---|---|---|", *rows])
+
+
+def _argument(parameter: Any) -> str:
+    name = parameter.name.upper() + ("..." if parameter.nargs == -1 else "")
+    return name if parameter.required else f"[{name}]"
+
+
+def _row(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        names = parameter.name.upper()
+    else:
+        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    if parameter.required:
+        default = "required"
+    else:
+        default = (
+            ""
+            if parameter.default in (None, False, [], ()) or callable(parameter.default)
+            else f"`{parameter.default}`"
+        )
+    return f"| `{names}` | {default} | {' '.join((parameter.help or '').split())} |"

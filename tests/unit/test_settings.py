@@ -1,0 +1,73 @@
+"""Settings: file, environment, flags; and errors that say what would be right."""
+
+import pytest
+
+from beforehand import settings
+from beforehand.errors import SettingsError
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_flags_go_over_environment_over_file(tmp_path, monkeypatch):
+    file = tmp_path / "chosen.toml"
+    file.write_text('[broker]\nhost = "file"\nport = 1\nusername = "file"\n')
+    monkeypatch.setenv("BEFOREHAND_BROKER__HOST", "environment")
+    monkeypatch.setenv("BEFOREHAND_BROKER__PORT", "2")
+    broker = settings.load(file, broker={"host": "flag"}).broker
+    assert (broker.host, broker.port, broker.username) == ("flag", 2, "file")
+
+
+def test_the_file_here_is_read_when_none_is_named(tmp_path):
+    (tmp_path / "beforehand.toml").write_text("[policy]\nhorizon = 5\n")
+    assert settings.load().policy.horizon == 5
+
+
+def test_without_anything_the_defaults_of_the_contract_hold():
+    policy = settings.load().policy
+    assert (policy.horizon, policy.budget_tokens, policy.window_events) == (2, 512, 0)
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        ({"broker": {"hostt": "x"}}, "setting broker.hostt: no such setting. Did you mean host?"),
+        ({"brokr": {}}, "setting brokr: no such setting. Did you mean broker?"),
+        ({"broker": {"zzz": 1}}, "`beforehand config show` lists all settings."),
+        ({"policy": {"horizon": 0}}, "Give an integer from 1 to 8."),
+        ({"broker": {"protocol": "4"}}, "Give one of 5, 3.1.1."),
+        ({"broker": {"port": 99_999}}, "Give an integer from 1 to 65535."),
+        ({"broker": {"root": "a/#"}}, "setting broker.root: 'a/#' cannot start a topic."),
+        ({"broker": {"root": "$SYS"}}, "cannot start a topic"),
+        ({"broker": {"root": ""}}, "cannot start a topic"),
+        ({"broker": {"root": "a/"}}, "cannot start a topic"),
+        ({"broker": {"name": "n" * 129}}, "setting broker.name: 129 bytes in UTF-8. Send at most 128 bytes."),
+        ({"broker": {"socket": "/run/mqtt", "host": "x"}}, "setting broker.socket: both a socket and a host or port."),
+        ({"broker": {"tls_key": "key.pem"}}, "setting broker.tls_cert: tls_key without tls_cert."),
+        ({"broker": {"tls_cert": "cert.pem"}}, "setting broker.tls_key: tls_cert without tls_key."),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named_with_what_would_be_right(flags, says):
+    with pytest.raises(SettingsError) as refused:
+        settings.load(**flags)
+    assert says in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"no settings file .*gone\.toml"):
+        settings.load(tmp_path / "gone.toml")
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path):
+    file = tmp_path / "broken.toml"
+    file.write_text("broker = [")
+    with pytest.raises(SettingsError, match=r"settings file .*broken\.toml: .*Write it as TOML"):
+        settings.load(file)
+
+
+def test_a_password_is_not_shown():
+    loaded = settings.load(broker={"password": "hunter2"})
+    assert "hunter2" not in repr(loaded)
+    assert loaded.broker.password.get_secret_value() == "hunter2"
