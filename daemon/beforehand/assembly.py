@@ -14,12 +14,12 @@ from beforehand import shipped
 from beforehand.backends.clocks import SystemClock, VirtualClock
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal import SqliteJournal
-from beforehand.backends.measures import PrometheusMeasures
 from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.models import LinearModel
 from beforehand.backends.mqtt.bus import MqttBus
+from beforehand.backends.mqtt.options import from_settings
 from beforehand.errors import ModelRefused, SettingsError
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
@@ -55,11 +55,16 @@ class World:
     model: Model | None
 
 
-def daemon(settings: Settings, state_folder: Path) -> Daemon:
+def daemon(settings: Settings, state_folder: Path, measures: Measures) -> Daemon:
     """A daemon on the real world. state_folder: for lock files. Raises SettingsError, RuleError, EmbedderError."""
-    measures = PrometheusMeasures()
     world = World(
-        bus=MqttBus(settings.broker, measures, state_folder),
+        bus=MqttBus(
+            from_settings(settings.broker, settings.broker.name),
+            state=state_folder,
+            measures=measures,
+            name=settings.broker.name,
+            root=settings.broker.root,
+        ),
         journal=_journal(settings, measures),
         clock=SystemClock(),
         measures=measures,

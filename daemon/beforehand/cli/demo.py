@@ -13,6 +13,7 @@ from rich.table import Table
 
 from beforehand import assembly, shipped
 from beforehand.backends.embedders import StaticEmbedder
+from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.shared import Json, advising, log_to_stderr, out, print_json
 from beforehand.client import Run, Told, connect
 from beforehand.lifecycle.serve import broker_for, running
@@ -74,10 +75,10 @@ def demo(
 
 
 async def _play(settings: Settings, folder: Path, trajectory: Trajectory, pace_s: float, *, quiet: bool) -> Score:
-    score = Score()
+    score, measures = Score(), RecordedMeasures()
     async with (
-        broker_for(settings, folder) as reachable,
-        running(assembly.daemon(reachable, folder)),
+        broker_for(settings, folder, measures) as reachable,
+        running(assembly.daemon(reachable, folder, measures)),
         connect(tenant="demo", agent="shop-assistant", broker=reachable.broker) as agent,
     ):
         await agent.connected()

@@ -11,7 +11,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from beforehand import assembly
-from beforehand.backends.measures import RecordedMeasures
+from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures
 from beforehand.cli import demo
 from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
 from beforehand.lifecycle.serve import serve
@@ -43,7 +43,7 @@ def up(
     log_to_stderr(as_json=log_json)
     with advising():
         settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
-        asyncio.run(serve(assembly.daemon, settings, state))
+        asyncio.run(serve(assembly.daemon, settings, state, PrometheusMeasures()))
 
 
 def replay(

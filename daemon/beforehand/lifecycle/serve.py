@@ -10,29 +10,34 @@ from pathlib import Path
 
 import structlog
 
-from beforehand import __version__, limits
+from beforehand import __version__
 from beforehand.backends.broker import EmbeddedBroker
 from beforehand.lifecycle.daemon import Daemon
 from beforehand.messages import codec
 from beforehand.messages.outbound import Status
 from beforehand.messages.values import moment
-from beforehand.settings import BrokerSettings, Settings
+from beforehand.ports import Measures
+from beforehand.settings import Settings
 
 _log = structlog.get_logger()
 _LOOK_EVERY_S = 0.25
+_LOOPBACK = "127.0.0.1"
 
 
 @asynccontextmanager
-async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Settings]:
+async def broker_for(settings: Settings, state_folder: Path, measures: Measures) -> AsyncIterator[Settings]:
     """The settings with a broker in them: the one they name, or one that runs as long as this context."""
     named = settings.broker
     if named.host is not None or named.socket is not None:
         yield settings
         return
-    async with EmbeddedBroker(named.embedded, named.embedded_port, state_folder) as broker:
-        _log.info("no broker configured: started one", kind=broker.kind, host=broker.host, port=broker.port)
-        reached = BrokerSettings.model_validate({**named.model_dump(), "host": broker.host, "port": broker.port})
-        yield settings.model_copy(update={"broker": reached})
+    broker = EmbeddedBroker(
+        state_folder / "broker", measures=measures, kind=named.embedded, port=named.embedded_port, root=named.root
+    )
+    async with broker.open():
+        port = broker.port if named.protocol == "5" else broker.port_311
+        _log.info("no broker configured: started one", kind=broker.kind, host=_LOOPBACK, port=port)
+        yield settings.model_copy(update={"broker": named.model_copy(update={"host": _LOOPBACK, "port": port})})
 
 
 @asynccontextmanager
@@ -50,20 +55,19 @@ async def running(daemon: Daemon) -> AsyncIterator[Daemon]:
         work.cancel()
 
 
-async def serve(build: Callable[[Settings, Path], Daemon], settings: Settings, state_folder: Path) -> None:
+async def serve(
+    build: Callable[[Settings, Path, Measures], Daemon], settings: Settings, state_folder: Path, measures: Measures
+) -> None:
     """Until SIGINT or SIGTERM. Raises BusError, JournalError, BrokerFailed when the daemon cannot start."""
     stop = asyncio.Event()
     for signum in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(signum, stop.set)
-    async with broker_for(settings, state_folder) as reachable, running(build(reachable, state_folder)) as daemon:
+    async with (
+        broker_for(settings, state_folder, measures) as reachable,
+        running(build(reachable, state_folder, measures)) as daemon,
+    ):
+        await daemon.bus.connected()
         round_trip_s = await daemon.bus.probe()
-        daemon.measures.gauge("beforehand_probe_seconds", round_trip_s)
-        if round_trip_s > limits.PROBE_WARN_S:
-            _log.warning(
-                "slow round trip to the broker; packets will be as late",
-                milliseconds=round(round_trip_s * 1000, 1),
-                advice="set TCP_NODELAY on the broker (Mosquitto: set_tcp_nodelay true), or move it closer",
-            )
         _log.info("ready", version=__version__, round_trip_ms=round(round_trip_s * 1000, 2))
         await stop.wait()
         _log.info("stopping")

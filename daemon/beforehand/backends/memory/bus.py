@@ -116,6 +116,11 @@ class MemoryBus:
         if self._connected.is_set():
             await self.publish(self._topic, payload, retain=True)
 
+    async def probe(self) -> float:
+        """See `ports.Bus`; nothing is as near as memory."""
+        await self._connected.wait()
+        return 0.0
+
     async def connected(self) -> None:
         """See `ports.Bus`."""
         await self._connected.wait()
