@@ -12,7 +12,7 @@ from beforehand import limits
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS outbox (
-    number INTEGER PRIMARY KEY, run TEXT NOT NULL, epoch TEXT NOT NULL, seq INTEGER NOT NULL,
+    number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, epoch TEXT NOT NULL, seq INTEGER NOT NULL,
     topic TEXT NOT NULL, payload BLOB NOT NULL, UNIQUE (run, epoch, seq)
 )"""
 
