@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from typer.main import get_command
+
+from beforehand.cli.main import app
 
 _SHELL_OPTIONS = {"install_completion", "show_completion"}
 
 
 def rendered() -> dict[str, str]:
-    """`cli.md`, once there is a command line."""
-    if find_spec("beforehand.cli.main") is None:
-        return {}
+    """`cli.md`."""
     blocks = ["# The command line", "Written from the code by `make docs`."]
     blocks += [block for command, name in walk() for block in _section(command, name)]
     return {"cli.md": "\n\n".join(blocks) + "\n"}
@@ -23,7 +21,7 @@ def rendered() -> dict[str, str]:
 
 def walk(command: Any = None, name: str = "beforehand") -> Iterator[tuple[Any, str]]:
     """Every command with its full name, groups before their members."""
-    here = get_command(import_module("beforehand.cli.main").app) if command is None else command
+    here = get_command(app) if command is None else command
     yield here, name
     for inner_name, inner in getattr(here, "commands", {}).items():
         if not inner.hidden:

@@ -1,0 +1,153 @@
+"""Style as a failing test: sizes, names, imports, orphans, leftovers, and a README that tells the truth."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from beforehand.cli.main import app
+from house import finders
+
+ROOT = Path(__file__).parents[2]
+FILE_BYTES = 10 * 1_048_576
+
+# Loaded by name and not by an import, each for the reason beside it.
+ENTRY_POINTS = {
+    "beforehand": "the package itself",
+    "beforehand.__main__": "python -m beforehand",
+    "beforehand.cli.main": "the command `beforehand`",
+    "beforehand.cli.reference.__main__": "make docs",
+}
+LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
+# Imports that run when a function is called, each for the reason beside it.
+LATE_IMPORTS: dict[str, str] = {}
+NAMED_AFTER_THE_PRODUCT = {"BeforehandError": "the base of the error tree, which callers catch by this name"}
+
+
+def tracked():
+    """Files of the repository, those about to be added included."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    return sorted(name for name in listed.split("\0") if name and (ROOT / name).is_file())
+
+
+FILES = tracked()
+PYTHON = [name for name in FILES if name.endswith(".py")]
+PRODUCT = [name for name in PYTHON if name.startswith("daemon/")]
+SHIPPED_PYTHON = [name for name in PYTHON if not name.startswith("tests/")]
+PROSE_AND_CODE = [
+    name for name in FILES if not name.startswith("tests/data/") and Path(name).suffix not in {".npy", ".ubj", ".png"}
+]
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_there_is_something_to_look_at():
+    assert "daemon/beforehand/messages/codec.py" in PRODUCT
+    assert len(PRODUCT) > 50
+
+
+def test_no_module_is_longer_than_300_lines():
+    long = {name: lines for name in PYTHON if (lines := len(text(name).splitlines())) > finders.MODULE_LINES}
+    assert long == {}, "it does two things: divide it"
+
+
+def test_no_function_is_longer_than_50_lines():
+    long = {name: found for name in PYTHON if (found := finders.long_functions(text(name)))}
+    assert long == {}, "it does two things: divide it"
+
+
+def test_every_name_says_what_it_names():
+    vague = {name: found for name in SHIPPED_PYTHON if (found := finders.vague_names(name, text(name)))}
+    assert vague == {}, "name it for what it does"
+
+
+def test_no_class_is_named_after_the_product():
+    named = {each for name in PRODUCT for each in finders.classes_named_after_the_product(text(name))}
+    assert named == set(NAMED_AFTER_THE_PRODUCT)
+
+
+def test_imports_are_absolute():
+    assert {name: found for name in PYTHON if (found := finders.relative_imports(text(name)))} == {}
+
+
+def test_imports_stand_at_the_top():
+    late = {
+        f"{finders.module_name(name)}: {each}"
+        for name in PRODUCT
+        for each in finders.imports_inside_functions(text(name))
+    }
+    assert late == set(LATE_IMPORTS), "move it to the top, or give its reason in LATE_IMPORTS"
+
+
+def test_every_module_is_used():
+    sources = {finders.module_name(name): text(name) for name in PRODUCT}
+    orphans = [name for name in finders.orphans(sources, set(ENTRY_POINTS)) if not LOADED_BY_ALEMBIC.match(name)]
+    assert orphans == [], "nobody imports it: use it or delete it"
+    assert set(ENTRY_POINTS) <= set(sources), "an entry point that is gone"
+
+
+def test_nothing_is_left_unfinished():
+    found = {name: match[0] for name in PROSE_AND_CODE if (match := finders.UNFINISHED.search(text(name)))}
+    assert found == {}
+
+
+@pytest.mark.parametrize("folder", ["daemon", "models", "rules"])
+def test_a_top_level_folder_is_no_package(folder):
+    assert f"{folder}/__init__.py" not in FILES
+    assert (ROOT / folder).is_dir()
+
+
+def test_no_file_is_larger_than_10_mb():
+    large = {name: size for name in FILES if (size := (ROOT / name).stat().st_size) > FILE_BYTES}
+    assert large == {}
+
+
+def test_no_file_names_a_machine_or_a_registry():
+    found = {
+        name: match[0]
+        for name in PROSE_AND_CODE
+        for match in [finders.REGISTRIES.search(text(name)) or finders.MACHINE_PATHS.search(text(name))]
+        if match
+    }
+    assert found == {}
+
+
+def make_targets():
+    return set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
+
+
+def commands():
+    """Every command of the program as its words: {("up",), ("rules", "check"), ...}."""
+
+    def walk(command, names):
+        inner = getattr(command, "commands", {})
+        if not inner:
+            yield names
+        for name, each in inner.items():
+            yield from walk(each, (*names, name))
+
+    return set(walk(get_command(app), ()))
+
+
+def test_the_readme_names_only_commands_that_exist():
+    readme = text("README.md")
+    for command in finders.commands_in(readme, "make"):
+        assert command.split()[0] in make_targets(), f"make {command}"
+    for command in finders.commands_in(readme, "beforehand"):
+        given = tuple(command.split())
+        assert any(given[: len(known)] == known for known in commands()), f"beforehand {command}"
+
+
+def test_the_makefile_says_what_each_target_is_for():
+    phony = re.search(r"^\.PHONY: (.+)$", text("Makefile"), re.MULTILINE)
+    assert set(phony[1].split()) == make_targets()
