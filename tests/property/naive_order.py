@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 
 @dataclass
@@ -38,6 +39,10 @@ class NaiveTimeline:
                     break
         order.insert(place, row)
         return row
+
+    def erase(self, rows: set[int]) -> None:
+        self.erased |= rows
+        self.runs = {run: [row for row in order if row not in rows] for run, order in self.runs.items()}
 
     def order(self, run: int | None) -> list[int]:
         rows = list(range(len(self.events))) if run is None else self.runs.get(run, [])
@@ -76,3 +81,30 @@ class NaiveTimeline:
             and (high is None or self.events[row].at_us < high)
         ]
         return sorted(rows, key=lambda row: (self.events[row].at_us, row))
+
+    def in_range(self, start: int | None, stop: int | None, run: int | None) -> list[int]:
+        return self.order(run)[start:stop]
+
+    def matching(self, wanted: dict[str, object], start: int | None, stop: int | None, run: int | None) -> list[int]:
+        return [
+            row
+            for row in self.in_range(start, stop, run)
+            if all(getattr(self.events[row], name) == value for name, value in wanted.items())
+        ]
+
+    def of_steps(self, steps: set[int], run: int | None) -> list[int]:
+        return [row for row in self.order(run) if self.events[row].step in steps]
+
+    def top(self, k: int, rows: list[int]) -> list[int]:
+        return sorted(rows, key=lambda row: (-self.events[row].importance, -row))[:k]
+
+    def aggregate(self, rows: list[int], changes: dict[int, int]) -> tuple[int, int, int, float, float, int]:
+        events = [self.events[row] for row in rows]
+        return (
+            len(events),
+            sum(event.failed for event in events),
+            sum(event.action for event in events),
+            sum(event.importance for event in events),
+            max((event.importance for event in events), default=-inf),
+            max((changes.get(row, 0) for row in rows), default=0),
+        )

@@ -14,11 +14,19 @@ NONE: Final = -1
 """The code of what an event does not have: no tool, no space, no step."""
 
 FIRST_CAPACITY: Final = 64
+LARGE_CAPACITY: Final = 16_384
+BYTES_PER_ROW: Final = 40
+"""Of all columns together."""
 
 
 def grown(capacity: int, needed: int) -> int:
-    """The next capacity: half as much again, so that appends cost O(1) on average and waste a third at most."""
-    return max(needed, capacity + (capacity >> 1), FIRST_CAPACITY)
+    """The next capacity, so that appends cost O(1) on average.
+
+    Half as much again while small. Large arrays of zeros are only reserved by the operating system until they are
+    written to, so there four times as much costs nothing and saves copying.
+    """
+    larger = capacity + (capacity >> 1) if capacity < LARGE_CAPACITY else 4 * capacity
+    return max(needed, larger, FIRST_CAPACITY)
 
 
 class Ascending:
@@ -44,7 +52,7 @@ ascending: Final = Ascending()
 class Columns:
     """What the timeline keeps of each event, one array per property, and a memoryview of each for single cells.
 
-    The arrays are longer than `size`; cells past it mean nothing. 36 bytes per event, before the slack of growth.
+    The arrays are longer than `size`; cells past it mean nothing.
     """
 
     __slots__ = (
@@ -52,6 +60,7 @@ class Columns:
         "action_cells",
         "at_cells",
         "at_us",
+        "erased",
         "failed",
         "failed_cells",
         "importance",
@@ -60,6 +69,8 @@ class Columns:
         "kind_cells",
         "place",
         "place_cells",
+        "revised",
+        "revision",
         "run",
         "run_cells",
         "size",
@@ -73,6 +84,10 @@ class Columns:
 
     def __init__(self) -> None:
         self.size = 0
+        self.erased = 0
+        """How many rows were erased."""
+        self.revised = 0
+        """How often values were changed after the fact; `revision` holds the number of a row's newest change."""
         self.at_us: NDArray[np.int64] = np.zeros(0, np.int64)
         self.kind: NDArray[np.int16] = np.zeros(0, np.int16)
         self.tool: NDArray[np.int32] = np.zeros(0, np.int32)
@@ -81,6 +96,7 @@ class Columns:
         self.step: NDArray[np.int32] = np.zeros(0, np.int32)
         self.place: NDArray[np.int32] = np.zeros(0, np.int32)
         self.importance: NDArray[np.float32] = np.zeros(0, np.float32)
+        self.revision: NDArray[np.int32] = np.zeros(0, np.int32)
         self.failed: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.action: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.grow(FIRST_CAPACITY)
@@ -101,6 +117,7 @@ class Columns:
         self.step = _longer(self.step, capacity)
         self.place = _longer(self.place, capacity)
         self.importance = _longer(self.importance, capacity)
+        self.revision = _longer(self.revision, capacity)
         self.failed = _longer(self.failed, capacity)
         self.action = _longer(self.action, capacity)
         self.at_cells = self.at_us.data
@@ -113,6 +130,23 @@ class Columns:
         self.importance_cells = cast("memoryview[float]", self.importance.data)
         self.failed_cells = self.failed.data
         self.action_cells = self.action.data
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the cells in use."""
+        return self.size * BYTES_PER_ROW
+
+    def erase(self, rows: RowArray) -> None:
+        """Overwrite these rows: no codes, time 0, an importance below all others."""
+        self.at_us[rows] = 0
+        for column in (self.kind, self.tool, self.run, self.space, self.step):
+            column[rows] = NONE
+        self.place[rows] = 0
+        self.importance[rows] = -np.inf
+        self.failed[rows] = False
+        self.action[rows] = False
+        self.revision[rows] = self.revised
+        self.erased += len(rows)
 
 
 def _longer(column: NDArray[_Scalar], capacity: int) -> NDArray[_Scalar]:

@@ -39,7 +39,7 @@ def best(query: Scores, vectors: Scores, k: int) -> tuple[RowArray, Scores]:
 def all_scores(query: Scores, vectors: Scores) -> Scores:
     """Inner products with every vector, by the same arithmetic as `best`."""
     scores = np.empty(len(vectors), np.float32)
-    faiss.fvec_inner_products_ny(  # type: ignore[attr-defined]  its stubs leave this one out
+    faiss.fvec_inner_products_ny(  # type: ignore[attr-defined]  # its stubs leave this one out
         faiss.swig_ptr(scores), faiss.swig_ptr(query), faiss.swig_ptr(vectors), vectors.shape[1], len(vectors)
     )
     return scores

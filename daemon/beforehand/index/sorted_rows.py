@@ -44,18 +44,22 @@ class SortedRows:
 
     def add(self, value: int, row: int, column: NDArray[np.signedinteger]) -> None:
         """Take the next row, whose value the column holds already."""
+        grows = self.greatest is None or value >= self.greatest
+        if grows:
+            self.greatest = value
         if self._plain:
-            if row == self._size and (self.greatest is None or value >= self.greatest):
+            if grows and row == self._size:
                 self._size = row + 1
-                self.greatest = value
                 return
-            self._plain = False
-            self._values = column[: self._size].astype(np.int64)
-            self._rows = ascending(0, self._size).astype(np.int32)
+            self._part(column)
+        if grows and not self._late_rows:
+            self._reserve(self._size + 1)
+            self._values[self._size] = value
+            self._rows[self._size] = row
+            self._size += 1
+            return
         self._late_values.append(value)
         self._late_rows.append(row)
-        if self.greatest is None or value > self.greatest:
-            self.greatest = value
         if len(self._late_rows) == LATE_ROWS:
             self._merge()
 
@@ -71,17 +75,28 @@ class SortedRows:
         return self._rows[start:stop].astype(np.int64)
 
     def remove(self, rows: RowArray, column: NDArray[np.signedinteger]) -> None:
-        """Take rows out again."""
+        """Take rows out again, while the column still holds their values. O(rows kept)."""
         if self._late_rows:
             self._merge()
         if self._plain:
-            self._plain = False
-            self._values = column[: self._size].astype(np.int64)
-            self._rows = ascending(0, self._size).astype(np.int32)
+            self._part(column)
         kept = ~np.isin(self._rows[: self._size], rows)
         self._values = self._values[: self._size][kept]
         self._rows = self._rows[: self._size][kept]
         self._size = len(self._rows)
+
+    def _part(self, column: NDArray[np.signedinteger]) -> None:
+        """Go on with arrays of our own."""
+        self._plain = False
+        self._values = column[: self._size].astype(np.int64)
+        self._rows = ascending(0, self._size).astype(np.int32)
+
+    def _reserve(self, needed: int) -> None:
+        if needed > len(self._values):
+            capacity = grown(len(self._values), needed)
+            values, rows = np.zeros(capacity, np.int64), np.zeros(capacity, np.int32)
+            values[: self._size], rows[: self._size] = self._values[: self._size], self._rows[: self._size]
+            self._values, self._rows = values, rows
 
     def _merge(self) -> None:
         late = np.array(self._late_values, np.int64)
@@ -92,10 +107,7 @@ class SortedRows:
         rows = np.concatenate((self._rows[cut : self._size], rows))
         order = np.lexsort((rows, values))
         total = cut + len(order)
-        if total > len(self._values):
-            capacity = grown(len(self._values), total)
-            self._values = np.concatenate((self._values[:cut], np.zeros(capacity - cut, np.int64)))
-            self._rows = np.concatenate((self._rows[:cut], np.zeros(capacity - cut, np.int32)))
+        self._reserve(total)
         self._values[cut:total] = values[order]
         self._rows[cut:total] = rows[order]
         self._size = total

@@ -1,184 +1,231 @@
-"""One agent's events in order: columns and binary search, no tree where none is needed.
-
-Time is append-only, so "after", "between" and "the last five" are slices, and "the next failure" is a binary search in
-a sorted list of positions. Every answer is an int64 array of rows, oldest first, to be read and not written; it keeps
-its contents when events come later. Two orders exist: that of the agent (arrival) and that of a run, which differs
-when counted messages come late. `run=None` means the agent's.
-"""
+"""The timeline of one agent: order, matches, aggregates, and changes after the fact."""
 
 from __future__ import annotations
 
-from array import array
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from beforehand.index.columns import NONE, Columns, RowArray
-from beforehand.index.matching import Positions
-from beforehand.index.sorted_rows import SortedRows
-from beforehand.index.strand import Counts, Strand
+from beforehand.index.matching import FAILED, Match
+from beforehand.index.ordered import OrderedEvents
+from beforehand.index.segment_tree import Aggregate, SegmentTree
+from beforehand.index.strand import Strand
 
-_EMPTY = Strand()
+
+class TreeRow(NamedTuple):
+    """One line of the rendered tree: rows start, ..., stop - 1, `depth` steps below the whole.
+
+    level: 0 for a handful of events, 1 for a block of 64, 2 for 64 blocks, and so on. Times in microseconds, the
+    earliest and the latest; None when all events were erased. tools: calls of each, the most frequent first.
+    """
+
+    depth: int
+    level: int
+    start: int
+    stop: int
+    from_us: int | None
+    to_us: int | None
+    aggregate: Aggregate
+    tools: dict[int, int]
 
 
-class Timeline:
-    """Events of one agent by row. Codes (kind, tool, run, space, step) are small integers of the caller's choice."""
+class Timeline(OrderedEvents):
+    """Events of one agent by row; see `append`. Ranges are places of the order asked for, as in a Python slice.
 
-    __slots__ = ("_all", "_by_step", "_by_time", "_columns", "_positions", "_runs")
+    Example: `timeline.next_failure(x, run=3)`, `timeline.aggregate(-100, None)`, `timeline.top(10, run=3)`.
+    """
+
+    __slots__ = ("_tree",)
 
     def __init__(self) -> None:
-        self._columns = Columns()
-        self._runs: dict[int, Strand] = {}
-        self._positions = Positions()
-        self._by_time = SortedRows()
-        self._by_step = SortedRows()
-        self._all = Strand()
+        super().__init__()
+        self._tree = SegmentTree(self._columns)
 
-    def __len__(self) -> int:
-        """Events appended."""
-        return self._columns.size
+    @property
+    def columns(self) -> Columns:
+        """The columns behind the rows; to be read up to `len(timeline)`, never written."""
+        return self._columns
 
-    # --- growing ---
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use, without the slack of growth."""
+        strands = sum(strand.nbytes for strand in self._runs.values()) + self._all.nbytes
+        sorted_rows = self._by_time.nbytes + self._by_step.nbytes
+        return self._columns.nbytes + self._positions.nbytes + self._tree.nbytes + strands + sorted_rows
 
-    def append(  # noqa: PLR0913  one argument per column; an object per event would cost more than storing it
-        self,
-        at_us: int,
-        *,
-        kind: int,
-        run: int,
-        tool: int = NONE,
-        space: int = NONE,
-        step: int = NONE,
-        failed: bool = False,
-        action: bool = False,
-        importance: float = 0.0,
-        count: tuple[int, int] | None = None,
-    ) -> int:
-        """Take the next event; its row.
+    # --- matches ---
 
-        at_us may lie before that of earlier rows. count: (ordinal of the epoch, seq) of an agent that counts; an event
-        below the newest count of its run is late, and stands in the order of the run after the last event that is not
-        above it. An event without a count stands where it arrived.
-        """
+    def next(self, x: int, match: Match, run: int | None = None) -> int | None:
+        """The first match after row x."""
+        return self.first(match, self._cut(self._strand(run), x, run)[1], None, run)
+
+    def previous(self, x: int, match: Match, run: int | None = None) -> int | None:
+        """The last match before row x."""
+        return self.last_match(match, 0, self._cut(self._strand(run), x, run)[0], run)
+
+    def next_failure(self, x: int, run: int | None = None) -> int | None:
+        """The first failure after row x."""
+        return self.next(x, FAILED, run)
+
+    def previous_failure(self, x: int, run: int | None = None) -> int | None:
+        """The last failure before row x."""
+        return self.previous(x, FAILED, run)
+
+    def first(
+        self, match: Match, start: int | None = None, stop: int | None = None, run: int | None = None
+    ) -> int | None:
+        """The first match in a range."""
+        strand, start, stop = self._range(start, stop, run)
+        if strand.arrival:
+            return self._positions.first(match, self._only(run), *self._rows(strand, start, stop))
+        rows = self.matching(match, start, stop, run)
+        return int(rows[0]) if len(rows) else None
+
+    def last_match(
+        self, match: Match, start: int | None = None, stop: int | None = None, run: int | None = None
+    ) -> int | None:
+        """The last match in a range."""
+        strand, start, stop = self._range(start, stop, run)
+        if strand.arrival:
+            return self._positions.last(match, self._only(run), *self._rows(strand, start, stop))
+        rows = self.matching(match, start, stop, run)
+        return int(rows[-1]) if len(rows) else None
+
+    def count(self, match: Match, start: int | None = None, stop: int | None = None, run: int | None = None) -> int:
+        """How many events of a range match."""
+        strand, start, stop = self._range(start, stop, run)
+        if strand.arrival:
+            return self._positions.count(match, self._only(run), *self._rows(strand, start, stop))
+        return len(self.matching(match, start, stop, run))
+
+    def matching(
+        self, match: Match, start: int | None = None, stop: int | None = None, run: int | None = None
+    ) -> RowArray:
+        """The events of a range that match, in its order."""
+        strand, start, stop = self._range(start, stop, run)
+        if strand.arrival:
+            return self._positions.all(match, self._only(run), *self._rows(strand, start, stop))
+        rows = strand.view(start, stop)
+        return rows[self._positions.mask(match, run, rows)]
+
+    # --- aggregates ---
+
+    def aggregate(self, start: int | None = None, stop: int | None = None, run: int | None = None) -> Aggregate:
+        """What a range amounts to. O(64 log64 n); O(range) for a run that is mixed with others."""
+        strand, start, stop = self._range(start, stop, run)
+        if run is None or strand.contiguous:
+            return self._tree.aggregate(*self._rows(strand, start, stop))
+        return self._tree.of_rows(strand.view(start, stop))
+
+    def top(self, k: int, start: int | None = None, stop: int | None = None, run: int | None = None) -> RowArray:
+        """The k events of greatest importance in a range, greatest first, ties by the newer row."""
+        strand, start, stop = self._range(start, stop, run)
+        if run is None or strand.contiguous:
+            return self._tree.top(k, *self._rows(strand, start, stop))
+        return self._tree.top_of(k, strand.view(start, stop))
+
+    def first_at_least(
+        self, importance: float, start: int | None = None, stop: int | None = None, run: int | None = None
+    ) -> int | None:
+        """The first event of a range with at least this importance."""
+        strand, start, stop = self._range(start, stop, run)
+        if run is None or strand.contiguous:
+            return self._tree.first_at_least(importance, *self._rows(strand, start, stop))
+        rows = strand.view(start, stop)
+        rows = rows[self._columns.importance[rows] >= importance]
+        return int(rows[0]) if len(rows) else None
+
+    def tools(self, start: int | None = None, stop: int | None = None, run: int | None = None) -> dict[int, int]:
+        """Calls of each tool in a range, the most frequent first, ties by code. O(range) numpy steps."""
+        strand, start, stop = self._range(start, stop, run)
+        return _frequencies(self._columns.tool[strand.view(start, stop)])
+
+    # --- changes after the fact ---
+
+    def revise(self, rows: ArrayLike, *, importance: ArrayLike | None = None, failed: bool | None = None) -> int:
+        """Change what later knowledge changed; the number of this revision, from 1. Erased rows stay as they are."""
         columns = self._columns
-        row = columns.size
-        if row == len(columns.at_us):
-            columns.grow(row + 1)
-        columns.size = row + 1
-        columns.at_cells[row] = at_us
-        columns.kind_cells[row] = kind
-        columns.run_cells[row] = run
-        columns.tool_cells[row] = tool
-        columns.space_cells[row] = space
-        columns.step_cells[row] = step
-        columns.importance_cells[row] = importance
-        positions = self._positions
-        _listed(positions.kinds, kind).append(row)
-        if tool >= 0:
-            _listed(positions.tools, tool).append(row)
-        if failed:
-            columns.failed_cells[row] = True
-            positions.failures.append(row)
-        if action:
-            columns.action_cells[row] = True
-            positions.actions.append(row)
-        self._by_time.add(at_us, row, columns.at_us)
-        if step >= 0:
-            self._by_step.add(step, row, columns.step)
-        self._all.append(row)
-        strand = self._runs.get(run)
-        if strand is None:
-            strand = self._runs[run] = Strand()
-        columns.place_cells[row] = strand.append(row) if count is None else self._counted(strand, row, count)
-        return row
+        columns.revised += 1
+        places = np.atleast_1d(np.asarray(rows, np.int64))
+        there = columns.run[places] != NONE
+        places = places[there]
+        if importance is not None:
+            values = np.broadcast_to(np.asarray(importance, np.float32), there.shape)
+            columns.importance[places] = values[there]
+        if failed is not None:
+            columns.failed[places] = failed
+            for row in places.tolist():
+                self._positions.set_failed(row, failed=failed)
+        columns.revision[places] = columns.revised
+        self._tree.changed(places)
+        return columns.revised
 
-    def _counted(self, strand: Strand, row: int, count: tuple[int, int]) -> int:
-        if strand.counts is None:
-            strand.counts = Counts()
-        follower = strand.counts.add(count[0], count[1], row)
-        if follower is None:
-            return strand.append(row)
-        place = self._columns.place_cells[follower]
-        strand.insert(place, row)
-        self._columns.place[strand.view(place, strand.size)] = np.arange(place, strand.size)
-        return place
+    def erase(self, rows: ArrayLike) -> None:
+        """Take events out of every order and overwrite their cells; their row numbers stay unused. O(run)."""
+        columns = self._columns
+        places = np.unique(np.asarray(rows, np.int64))
+        places = places[columns.run[places] != NONE]
+        if len(places) == 0:
+            return
+        for row in places.tolist():
+            self._positions.remove(row)
+        self._by_time.remove(places, columns.at_us)
+        in_steps = places[columns.step[places] >= 0]
+        if len(in_steps):
+            self._by_step.remove(in_steps, columns.step)
+        for run in np.unique(columns.run[places]).tolist():
+            strand = self._runs[run]
+            strand.remove(columns.place[places[columns.run[places] == run]])
+            columns.place[strand.view(0, strand.size)] = np.arange(strand.size)
+        self._all.remove(np.searchsorted(self._all.view(0, self._all.size), places))
+        columns.erase(places)
+        self._tree.changed(places)
 
-    # --- order ---
+    # --- to look at ---
 
-    def last(self, n: int, run: int | None = None) -> RowArray:
-        """The newest n events in the order asked for; times do not matter here, and ids never do."""
-        strand = self._strand(run)
-        return strand.view(max(strand.size - max(n, 0), 0), strand.size)
+    def render(self, depth: int = 1, start: int | None = None, stop: int | None = None) -> list[TreeRow]:
+        """The tree over a range of rows, parents before children, down to `depth` levels below the whole."""
+        start, stop, _ = slice(start, stop).indices(len(self))
+        return [self._tree_row(0, self._tree.height + 1, start, max(start, stop)), *self._below(1, depth, start, stop)]
 
-    def interval(self, start: int | None, stop: int | None, run: int | None = None) -> RowArray:
-        """Events at places start, ..., stop - 1; places are those of a Python slice (negative: from the end)."""
-        strand = self._strand(run)
-        start, stop, _ = slice(start, stop).indices(strand.size)
-        return strand.view(start, max(start, stop))
-
-    def after(self, x: int, limit: int, run: int | None = None) -> RowArray:
-        """At most `limit` events right after row x. An x of another run stands where it arrived."""
-        strand = self._strand(run)
-        start = self._cut(strand, x, run)[1]
-        return strand.view(start, max(min(start + limit, strand.size), start))
-
-    def before(self, x: int, limit: int, run: int | None = None) -> RowArray:
-        """At most `limit` events right before row x, oldest first."""
-        strand = self._strand(run)
-        stop = self._cut(strand, x, run)[0]
-        return strand.view(min(max(stop - limit, 0), stop), stop)
-
-    def between(self, x: int, y: int, run: int | None = None) -> RowArray:
-        """Events between rows x and y, without them, whichever comes first."""
-        strand = self._strand(run)
-        (x_low, x_high), (y_low, y_high) = self._cut(strand, x, run), self._cut(strand, y, run)
-        start, stop = (x_high, y_low) if x_low <= y_low else (y_high, x_low)
-        return strand.view(start, max(start, stop))
-
-    def stretch(self, x: int, y: int, run: int | None = None) -> RowArray:
-        """Events from row x to row y, both with them (when they are of this run), whichever comes first."""
-        strand = self._strand(run)
-        (x_low, x_high), (y_low, y_high) = self._cut(strand, x, run), self._cut(strand, y, run)
-        return strand.view(min(x_low, y_low), max(x_high, y_high))
-
-    def place(self, x: int, run: int | None = None) -> int:
-        """How many events of the order stand before row x."""
-        return self._cut(self._strand(run), x, run)[0]
-
-    # --- time ---
-
-    def during(self, from_us: int | None, to_us: int | None, run: int | None = None) -> RowArray:
-        """Events with from_us <= at_us < to_us in the order of their times, ties by arrival. None: no bound."""
-        rows = self._by_time.between(from_us, to_us, self._columns.at_cells)
-        if run is not None and (len(self._runs) > 1 or run not in self._runs):
-            rows = rows[self._columns.run[rows] == run]
+    def _below(self, depth: int, deepest: int, start: int, stop: int) -> list[TreeRow]:
+        if depth > deepest:
+            return []
+        rows: list[TreeRow] = []
+        for level, low, high in self._tree.parts(start, stop, below=stop - start):
+            rows.append(self._tree_row(depth, level, low, high))
+            if level > 0:
+                rows.extend(self._below(depth + 1, deepest, low, high))
         return rows
 
-    # --- runs ---
+    def _tree_row(self, depth: int, level: int, start: int, stop: int) -> TreeRow:
+        columns = self._columns
+        times = columns.at_us[start:stop][columns.run[start:stop] != NONE]
+        from_us, to_us = (int(times.min()), int(times.max())) if len(times) else (None, None)
+        codes = columns.tool[start:stop]
+        return TreeRow(
+            depth, level, start, stop, from_us, to_us, self._tree.aggregate(start, stop), _frequencies(codes)
+        )
 
-    def runs(self) -> list[int]:
-        """Codes of the runs, in order of their first event."""
-        return list(self._runs)
+    def _only(self, run: int | None) -> int | None:
+        """The run to filter by; None when there is no other."""
+        return None if len(self._runs) == 1 else run
 
-    def size(self, run: int | None = None) -> int:
-        """Events of a run, or of the agent."""
-        return self._strand(run).size
+    def _range(self, start: int | None, stop: int | None, run: int | None) -> tuple[Strand, int, int]:
+        strand = self._strand(run)
+        start, stop, _ = slice(start, stop).indices(strand.size)
+        return strand, start, max(start, stop)
 
-    def _strand(self, run: int | None) -> Strand:
-        return self._all if run is None else self._runs.get(run, _EMPTY)
-
-    def _cut(self, strand: Strand, x: int, run: int | None) -> tuple[int, int]:
-        """Places of the order at which "before x" ends and "after x" begins."""
-        if run is None:
-            return x, x + 1
-        if self._columns.run_cells[x] == run:
-            place = self._columns.place_cells[x]
-            return place, place + 1
-        place = strand.cut(x)
-        return place, place
+    def _rows(self, strand: Strand, start: int, stop: int) -> tuple[int, int]:
+        """The rows [low, high) that hold a range of an order of arrival."""
+        return (strand.row(start), strand.row(stop - 1) + 1) if start < stop else (0, 0)
 
 
-def _listed(lists: dict[int, array[int]], code: int) -> array[int]:
-    found = lists.get(code)
-    if found is None:
-        found = lists[code] = array("i")
-    return found
+def _frequencies(codes: NDArray[np.int32]) -> dict[int, int]:
+    """How often each code occurs, the most frequent first, ties by code; NONE does not count."""
+    counts = np.bincount(codes[codes >= 0])
+    used = np.flatnonzero(counts)
+    order = np.argsort(-counts[used], kind="stable")
+    return dict(zip(used[order].tolist(), counts[used][order].tolist(), strict=True))

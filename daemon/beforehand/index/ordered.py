@@ -1,0 +1,201 @@
+"""One agent's events in order: columns and binary search, no tree where none is needed.
+
+Time is append-only, so "after", "between" and "the last five" are slices, and a window of time is two binary searches.
+Every answer is an int64 array of rows, to be read and not written; it keeps its contents when events come later.
+Two orders exist: that of the agent (arrival) and that of a run, which differs from it when counted messages come late.
+`run=None` asks for the agent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from beforehand.index.columns import NONE, Columns, RowArray
+from beforehand.index.matching import Positions
+from beforehand.index.sorted_rows import SortedRows
+from beforehand.index.strand import Counts, Strand
+
+_EMPTY = Strand()
+
+
+class OrderedEvents:
+    """Events of one agent by row. Codes (kind, tool, run, space, step) are integers from 0, of the caller's choice."""
+
+    __slots__ = ("_all", "_by_step", "_by_time", "_columns", "_positions", "_runs")
+
+    def __init__(self) -> None:
+        self._columns = Columns()
+        self._all = Strand()
+        self._runs: dict[int, Strand] = {}
+        self._positions = Positions(self._columns)
+        self._by_time = SortedRows()
+        self._by_step = SortedRows()
+
+    def __len__(self) -> int:
+        """Rows appended, the erased ones included."""
+        return self._columns.size
+
+    # --- growing ---
+
+    def append(  # noqa: PLR0913  one argument per column; an object per event would cost more than storing it
+        self,
+        at_us: int,
+        *,
+        kind: int,
+        run: int,
+        tool: int = NONE,
+        space: int = NONE,
+        step: int = NONE,
+        failed: bool = False,
+        action: bool = False,
+        importance: float = 0.0,
+        count: tuple[int, int] | None = None,
+    ) -> int:
+        """Take the next event; its row.
+
+        at_us may lie before that of earlier rows. count: (ordinal of the epoch, seq) of an agent that counts. A late
+        event stands in the order of its run right before the first event with a greater count; one without a count
+        stands where it arrived. Raises ValueError when a number does not fit its column; nothing is taken then.
+        """
+        columns = self._columns
+        row = columns.size
+        if row == len(columns.at_us):
+            columns.grow(row + 1)
+        columns.at_cells[row] = at_us
+        columns.kind_cells[row] = kind
+        columns.run_cells[row] = run
+        columns.tool_cells[row] = tool
+        columns.space_cells[row] = space
+        columns.step_cells[row] = step
+        columns.importance_cells[row] = importance
+        columns.failed_cells[row] = failed
+        columns.action_cells[row] = action
+        columns.size = row + 1
+        self._positions.add(row, kind, tool, failed=failed, action=action)
+        self._by_time.add(at_us, row, columns.at_us)
+        if step >= 0:
+            self._by_step.add(step, row, columns.step)
+        self._all.append(row)
+        strand = self._runs.get(run)
+        if strand is None:
+            strand = self._runs[run] = Strand()
+        columns.place_cells[row] = strand.append(row) if count is None else self._counted(strand, row, count)
+        return row
+
+    def _counted(self, strand: Strand, row: int, count: tuple[int, int]) -> int:
+        if strand.counts is None:
+            strand.counts = Counts()
+        follower = strand.counts.add(count[0], count[1], row)
+        if follower is None:
+            return strand.append(row)
+        place = self._columns.place_cells[follower]
+        strand.insert(place, row)
+        self._columns.place[strand.view(place, strand.size)] = np.arange(place, strand.size)
+        return place
+
+    # --- order ---
+
+    def last(self, n: int, run: int | None = None) -> RowArray:
+        """The newest n events in the order asked for; times do not matter here, and ids never do."""
+        strand = self._strand(run)
+        return strand.view(max(strand.size - max(n, 0), 0), strand.size)
+
+    def interval(self, start: int | None, stop: int | None, run: int | None = None) -> RowArray:
+        """Events at places start, ..., stop - 1; places are those of a Python slice (negative: from the end)."""
+        strand = self._strand(run)
+        start, stop, _ = slice(start, stop).indices(strand.size)
+        return strand.view(start, max(start, stop))
+
+    def after(self, x: int, limit: int, run: int | None = None) -> RowArray:
+        """At most `limit` events right after row x. An x of another run stands where it arrived."""
+        strand = self._strand(run)
+        start = self._cut(strand, x, run)[1]
+        return strand.view(start, max(min(start + limit, strand.size), start))
+
+    def before(self, x: int, limit: int, run: int | None = None) -> RowArray:
+        """At most `limit` events right before row x, oldest first."""
+        strand = self._strand(run)
+        stop = self._cut(strand, x, run)[0]
+        return strand.view(min(max(stop - limit, 0), stop), stop)
+
+    def between(self, x: int, y: int, run: int | None = None) -> RowArray:
+        """Events between rows x and y, without them, whichever comes first."""
+        strand = self._strand(run)
+        (x_low, x_high), (y_low, y_high) = self._cut(strand, x, run), self._cut(strand, y, run)
+        start, stop = (x_high, y_low) if x_low <= y_low else (y_high, x_low)
+        return strand.view(start, max(start, stop))
+
+    def stretch(self, x: int, y: int, run: int | None = None) -> RowArray:
+        """Events from row x to row y, both with them (when they are of this run), whichever comes first."""
+        strand = self._strand(run)
+        (x_low, x_high), (y_low, y_high) = self._cut(strand, x, run), self._cut(strand, y, run)
+        return strand.view(min(x_low, y_low), max(x_high, y_high))
+
+    def place(self, x: int, run: int | None = None) -> int:
+        """How many events of the order stand before row x."""
+        return self._cut(self._strand(run), x, run)[0]
+
+    # --- time ---
+
+    def during(self, from_us: int | None, to_us: int | None, run: int | None = None) -> RowArray:
+        """Events with from_us <= at_us < to_us in the order of their times, ties by arrival. None: no bound."""
+        return self._of_run(self._by_time.between(from_us, to_us, self._columns.at_cells), run)
+
+    # --- steps ---
+
+    def of_steps(self, steps: Iterable[int], run: int | None = None) -> RowArray:
+        """Events of these steps (codes, without repetition), in the order asked for, however the steps interleaved.
+
+        Consecutive codes, which steps numbered as they appear have, are one binary search.
+        """
+        cells = self._columns.step_cells
+        parts = [self._by_step.between(low, high, cells) for low, high in _stretches(steps)]
+        return self._ordered(np.concatenate(parts) if parts else self._all.view(0, 0), run)
+
+    # --- runs ---
+
+    def runs(self) -> list[int]:
+        """Codes of the runs, in order of their first event."""
+        return [run for run, strand in self._runs.items() if strand.size]
+
+    def size(self, run: int | None = None) -> int:
+        """Events of a run, or of the agent."""
+        return self._strand(run).size
+
+    def _strand(self, run: int | None) -> Strand:
+        return self._all if run is None else self._runs.get(run, _EMPTY)
+
+    def _cut(self, strand: Strand, x: int, run: int | None) -> tuple[int, int]:
+        """Places of the order at which "before x" ends and "after x" begins."""
+        own = self._columns.run_cells[x]
+        if own == run:
+            place = self._columns.place_cells[x]
+            return place, place + 1
+        place = strand.cut(x)
+        return place, place + (run is None and own != NONE)
+
+    def _of_run(self, rows: RowArray, run: int | None) -> RowArray:
+        """Those of the rows that belong to the run."""
+        if run is not None and (len(self._runs) > 1 or run not in self._runs):
+            rows = rows[self._columns.run[rows] == run]
+        return rows
+
+    def _ordered(self, rows: RowArray, run: int | None) -> RowArray:
+        """Those of the rows that belong to the run, in its order."""
+        rows = self._of_run(rows, run)
+        if not self._strand(run).arrival:
+            return rows[np.argsort(self._columns.place[rows])]
+        return rows if len(rows) < 2 or (rows[1:] > rows[:-1]).all() else np.sort(rows)
+
+
+def _stretches(codes: Iterable[int]) -> list[tuple[int, int]]:
+    """Codes as ranges [low, high), ascending."""
+    stretches: list[tuple[int, int]] = []
+    for code in sorted(codes):
+        if stretches and stretches[-1][1] == code:
+            stretches[-1] = (stretches[-1][0], code + 1)
+        else:
+            stretches.append((code, code + 1))
+    return stretches
