@@ -58,9 +58,12 @@ class Replay:
 
     async def feed(self, scope: Scope, channel: Channel, message: dict[str, Any]) -> list[Heard]:
         """One message through the whole way; what came out of it, in order."""
-        topic = topics.of_run(scope, channel, self.root)
+        return await self.deliver(Arrival(topics.of_run(scope, channel, self.root), orjson.dumps(message)))
+
+    async def deliver(self, arrival: Arrival) -> list[Heard]:
+        """The same for anything that a broker could deliver."""
         await self.clock.advance(self.step_s)
-        entries = await self.door.read([Arrival(topic, orjson.dumps(message))])
+        entries = await self.door.read([arrival])
         outcomes = await self.pipeline.take(entries)
         await self.journal.append([outcome.entry for outcome in outcomes])
         await self.pipeline.respond(outcomes)

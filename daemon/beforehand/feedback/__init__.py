@@ -1,1 +1,0 @@
-"""What agents said their packets were worth. Pure."""
