@@ -29,7 +29,9 @@ async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Se
     if named.host is not None or named.socket is not None:
         yield settings
         return
-    async with EmbeddedBroker(named.embedded, named.embedded_port, state_folder) as broker:
+    async with EmbeddedBroker(
+        named.embedded, named.embedded_port, state_folder, protocol=named.protocol, root=named.root
+    ) as broker:
         _log.info("no broker configured: started one", kind=broker.kind, host=broker.host, port=broker.port)
         reached = BrokerSettings.model_validate({**named.model_dump(), "host": broker.host, "port": broker.port})
         yield settings.model_copy(update={"broker": reached})
