@@ -19,7 +19,6 @@ from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.models import LinearModel
 from beforehand.backends.mqtt.bus import MqttBus
-from beforehand.backends.mqtt.options import from_settings
 from beforehand.errors import ModelRefused, SettingsError
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
@@ -58,13 +57,7 @@ class World:
 def daemon(settings: Settings, state_folder: Path, measures: Measures) -> Daemon:
     """A daemon on the real world. state_folder: for lock files. Raises SettingsError, RuleError, EmbedderError."""
     world = World(
-        bus=MqttBus(
-            from_settings(settings.broker, settings.broker.name),
-            state=state_folder,
-            measures=measures,
-            name=settings.broker.name,
-            root=settings.broker.root,
-        ),
+        bus=MqttBus(settings.broker, measures, state_folder),
         journal=_journal(settings, measures),
         clock=SystemClock(),
         measures=measures,

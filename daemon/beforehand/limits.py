@@ -97,6 +97,8 @@ BROKER_QUEUED_MESSAGES: Final = 100_000
 """What the embedded broker keeps for a client that is away or slow."""
 BROKER_QUEUED_BYTES: Final = 256 * 1_048_576
 BROKER_INFLIGHT: Final = 100
+BROKER_PACKET_BYTES: Final = INBOUND_BYTES + 131_072
+"""The largest packet that the embedded broker takes: a payload a little too large is refused by us, with a receipt."""
 PUBLISHES_IN_FLIGHT: Final = 64
 """Publishes without their PUBACK on one connection, if the broker allows so many."""
 BROKER_ANSWER_S: Final = 10.0

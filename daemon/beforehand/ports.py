@@ -82,6 +82,10 @@ class Bus(Protocol):
         """Return as soon as both lanes are connected (at once when they are)."""
         ...
 
+    async def reconnected(self, seen: int) -> None:
+        """Return as soon as `connections` is greater than `seen` and both lanes are connected."""
+        ...
+
     @property
     def connections(self) -> int:
         """How often the control lane was connected; grows by one at each reconnection."""

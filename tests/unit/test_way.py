@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from stage import RUN, staged
-
 from beforehand.messages.topics import Scope
+from stage import RUN, staged
 
 TWO = (
     {"id": "s1", "tool": "get_order", "goal": "get order", "needs": ["order_id"]},
@@ -144,7 +143,9 @@ def test_t5_the_last_five_are_those_of_the_run_order_whatever_their_times_and_id
     async def play(stage):
         for number in range(100):
             await stage.event(
-                f"note number {number}", id=f"{(number * 37) % 100:02d}", at=f"2026-03-01T00:{(number * 7) % 60:02d}:00Z"
+                f"note number {number}",
+                id=f"{(number * 37) % 100:02d}",
+                at=f"2026-03-01T00:{(number * 7) % 60:02d}:00Z",
             )
         reply = await stage.recall("", window={"last": 5}, k=5)
         assert sorted(item["text"] for item in reply["items"]) == [f"note number {number}" for number in range(95, 100)]

@@ -77,7 +77,7 @@ def demo(
 async def _play(settings: Settings, folder: Path, trajectory: Trajectory, pace_s: float, *, quiet: bool) -> Score:
     score, measures = Score(), RecordedMeasures()
     async with (
-        broker_for(settings, folder, measures) as reachable,
+        broker_for(settings, folder) as reachable,
         running(assembly.daemon(reachable, folder, measures)),
         connect(tenant="demo", agent="shop-assistant", broker=reachable.broker) as agent,
     ):

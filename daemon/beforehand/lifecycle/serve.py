@@ -17,27 +17,25 @@ from beforehand.messages import codec
 from beforehand.messages.outbound import Status
 from beforehand.messages.values import moment
 from beforehand.ports import Measures
-from beforehand.settings import Settings
+from beforehand.settings import BrokerSettings, Settings
 
 _log = structlog.get_logger()
 _LOOK_EVERY_S = 0.25
-_LOOPBACK = "127.0.0.1"
 
 
 @asynccontextmanager
-async def broker_for(settings: Settings, state_folder: Path, measures: Measures) -> AsyncIterator[Settings]:
+async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Settings]:
     """The settings with a broker in them: the one they name, or one that runs as long as this context."""
     named = settings.broker
     if named.host is not None or named.socket is not None:
         yield settings
         return
-    broker = EmbeddedBroker(
-        state_folder / "broker", measures=measures, kind=named.embedded, port=named.embedded_port, root=named.root
-    )
-    async with broker.open():
-        port = broker.port if named.protocol == "5" else broker.port_311
-        _log.info("no broker configured: started one", kind=broker.kind, host=_LOOPBACK, port=port)
-        yield settings.model_copy(update={"broker": named.model_copy(update={"host": _LOOPBACK, "port": port})})
+    async with EmbeddedBroker(
+        named.embedded, named.embedded_port, state_folder, protocol=named.protocol, root=named.root
+    ) as broker:
+        _log.info("no broker configured: started one", kind=broker.kind, host=broker.host, port=broker.port)
+        reached = BrokerSettings.model_validate({**named.model_dump(), "host": broker.host, "port": broker.port})
+        yield settings.model_copy(update={"broker": reached})
 
 
 @asynccontextmanager
@@ -63,7 +61,7 @@ async def serve(
     for signum in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(signum, stop.set)
     async with (
-        broker_for(settings, state_folder, measures) as reachable,
+        broker_for(settings, state_folder) as reachable,
         running(build(reachable, state_folder, measures)) as daemon,
     ):
         await daemon.bus.connected()

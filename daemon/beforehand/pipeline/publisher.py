@@ -14,7 +14,6 @@ from beforehand.ports import Bus, Clock, Measures
 
 _log = structlog.get_logger()
 _IN_FLIGHT = 16
-_LOOK_EVERY_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +124,7 @@ class Publisher:
         """A broker that restarted may have lost what it retained: publish it again."""
         seen = self._bus.connections
         while True:
-            await self._clock.sleep(_LOOK_EVERY_S)
-            if self._bus.connections == seen:
-                continue
-            await self._bus.connected()
+            await self._bus.reconnected(seen)
             seen = self._bus.connections
             for outgoing in list(self._standing.values()):
                 if outgoing.topic not in self._retained:

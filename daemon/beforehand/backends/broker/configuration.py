@@ -15,7 +15,9 @@ def mosquitto(port: int, folder: Path, user: str) -> str:
     """mosquitto.conf(5). Its own defaults lose QoS 1 messages past 1,000 in a queue, and wait 40 ms for a TCP ACK.
 
     Acknowledged messages of the last seconds are lost when the broker itself is killed; the agent's outbox and the
-    daemon's receipts are there for that. `user` counts only when it is started by root.
+    daemon's receipts are there for that. `max_packet_size` is told to MQTT 5 clients; `message_size_limit` is not, and
+    refuses with a reason code that MQTT 5 does not allow there, which breaks connections. `user` counts only when it is
+    started by root.
     """
     lines = [
         f"listener {port} 127.0.0.1",
@@ -24,7 +26,7 @@ def mosquitto(port: int, folder: Path, user: str) -> str:
         f"max_queued_messages {limits.BROKER_QUEUED_MESSAGES}",
         f"max_queued_bytes {limits.BROKER_QUEUED_BYTES}",
         f"max_inflight_messages {limits.BROKER_INFLIGHT}",
-        f"message_size_limit {limits.INBOUND_BYTES}",
+        f"max_packet_size {limits.BROKER_PACKET_BYTES}",
         "persistence true",
         f"persistence_location {folder}/",
         f"autosave_interval {_AUTOSAVE_S}",
@@ -44,7 +46,7 @@ def iotcore(port: int, port_311: int, root: str) -> str:
     rumqttd keeps the newest messages of each filter in a ring of segments, read or not: a large one for the filters of
     the daemon, where a backlog waits, and a small one for the filter of each agent.
     """
-    small = 2 * limits.INBOUND_BYTES
+    small = 2 * limits.BROKER_PACKET_BYTES
     text = [
         "id = 0",
         "[router]",
@@ -68,7 +70,7 @@ def iotcore(port: int, port_311: int, root: str) -> str:
             "next_connection_delay_ms = 1",
             f"[{version}.1.connections]",
             "connection_timeout_ms = 60000",
-            f"max_payload_size = {limits.INBOUND_BYTES + 65_536}",
+            f"max_payload_size = {limits.BROKER_PACKET_BYTES}",
             f"max_inflight_count = {limits.BROKER_INFLIGHT}",
             "dynamic_filters = true",
         ]

@@ -8,11 +8,10 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
+import anyio
 import structlog
 
 from beforehand import limits
@@ -20,10 +19,9 @@ from beforehand.backends.broker import configuration, guard
 from beforehand.backends.broker.ownership import give_to_broker
 from beforehand.errors import BrokerFailed
 from beforehand.messages import topics
-from beforehand.ports import Measures
 
 _log = structlog.get_logger(__name__)
-_HOST = "127.0.0.1"
+HOST = "127.0.0.1"
 _START_S = 15.0
 _STOP_S = 8.0
 _POLL_S = 0.02
@@ -33,14 +31,16 @@ _USUAL_PLACES = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 """Where mosquitto is, and not on everybody's PATH."""
 
 Kind = Literal["mosquitto", "iotcore"]
+Protocol = Literal["5", "3.1.1"]
 
 
 class EmbeddedBroker:
-    """The broker that runs for as long as its context, and ends with this process however that ends.
+    """A broker that runs for as long as its context, and ends with this process however that ends.
 
-    folder: its own; configuration, log and what it keeps between starts.
     kind: `auto` takes mosquitto when it is installed, else iotcore.
     port: 0 takes a free one.
+    state_folder: its folder `broker` gets configuration, log, and what the broker keeps between starts.
+    protocol: the MQTT version that `port` speaks. mosquitto speaks both there; iotcore speaks the other one elsewhere.
     root: the daemon's topic root (iotcore reserves room for its filters).
 
     Raises BrokerFailed when no such broker is installed.
@@ -48,44 +48,49 @@ class EmbeddedBroker:
 
     def __init__(
         self,
-        folder: Path,
+        kind: Literal["auto", "mosquitto", "iotcore"],
+        port: int,
+        state_folder: Path,
         *,
-        measures: Measures,
-        kind: Literal["auto", "mosquitto", "iotcore"] = "auto",
-        port: int = 0,
+        protocol: Protocol = "5",
         root: str = topics.ROOT,
     ) -> None:
-        self._folder = folder
-        self._measures = measures
+        self._folder = state_folder / "broker"
         self._root = root
         self._mosquitto = _find_mosquitto()
         self.kind: Kind = _choose(kind, installed=self._mosquitto is not None)
+        self.host = HOST
         self.port = port or _free_port()
-        """MQTT 5, and with mosquitto 3.1.1 too."""
-        self.port_311 = self.port if self.kind == "mosquitto" else _free_port(beside=self.port)
-        """MQTT 3.1.1."""
+        other = self.port if self.kind == "mosquitto" else _free_port(beside=self.port)
+        self.ports: dict[Protocol, int] = {"5": other, "3.1.1": other, protocol: self.port}
+        """The port of each MQTT version."""
         self.restarts = 0
         self._process: asyncio.subprocess.Process | None = None
         self._lifeline: int | None = None
+        self._supervision: asyncio.Task[None] | None = None
 
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Start it and wait until it accepts connections; start it again whenever it ends. Raises BrokerFailed."""
+    async def __aenter__(self) -> Self:
+        """Start it and wait until it accepts connections; it is started again whenever it ends. Raises BrokerFailed."""
         try:
             process = await self._launch()
-            supervision = asyncio.create_task(self._supervise(process), name="broker supervision")
-            try:
-                yield
-            finally:
-                supervision.cancel()
-                await asyncio.wait([supervision])
-        finally:
+        except BaseException:
+            await self._stop()
+            raise
+        self._supervision = asyncio.create_task(self._supervise(process), name="broker supervision")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop it in order: it writes down what it keeps."""
+        with anyio.CancelScope(shield=True):
+            if self._supervision is not None:
+                self._supervision.cancel()
+                await asyncio.wait([self._supervision])
             await self._stop()
 
     # --- one run ---
 
     async def _launch(self) -> asyncio.subprocess.Process:
-        for port in {self.port, self.port_311}:
+        for port in set(self.ports.values()):
             _require_free(port)
         command = self._prepare()
         heard, self._lifeline = os.pipe()
@@ -104,7 +109,7 @@ class EmbeddedBroker:
         finally:
             os.close(heard)
         await self._until_accepting(self._process)
-        _log.info("broker started", kind=self.kind, port=self.port, port_311=self.port_311, folder=str(self._folder))
+        _log.info("broker started", kind=self.kind, ports=self.ports, folder=str(self._folder))
         return self._process
 
     def _prepare(self) -> list[str]:
@@ -118,13 +123,13 @@ class EmbeddedBroker:
             )
             return ["run", user or "-", self._mosquitto, "-c", str(file)]
         file = self._folder / "iotcore.toml"
-        file.write_text(configuration.iotcore(self.port, self.port_311, self._root))
+        file.write_text(configuration.iotcore(self.ports["5"], self.ports["3.1.1"], self._root))
         return ["iotcore", str(file)]
 
     async def _until_accepting(self, process: asyncio.subprocess.Process) -> None:
         try:
             async with asyncio.timeout(_START_S):
-                for port in {self.port, self.port_311}:
+                for port in set(self.ports.values()):
                     while not await _accepts(port):
                         if process.returncode is not None:
                             raise self._failed(f"ended with code {process.returncode}")
@@ -154,7 +159,6 @@ class EmbeddedBroker:
             began = loop.time()
             code = await process.wait()
             _log.error("broker ended", kind=self.kind, code=code, log=self._last_lines())
-            self._measures.count("beforehand_failures_total", part="broker")
             if loop.time() - began > _STEADY_S:
                 delay = limits.RECONNECT_FIRST_S
             while (again := await self._relaunch(delay)) is None:
@@ -207,9 +211,9 @@ def _free_port(beside: int | None = None) -> int:
     """A port that is free now; preferably the one after `beside`."""
     with socket.socket() as probe:
         try:
-            probe.bind((_HOST, 0 if beside is None else beside + 1))
+            probe.bind((HOST, 0 if beside is None else beside + 1))
         except (OSError, OverflowError):
-            probe.bind((_HOST, 0))
+            probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
 
 
@@ -217,17 +221,17 @@ def _require_free(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((_HOST, port))
+            probe.bind((HOST, port))
         except OSError as error:
             raise BrokerFailed(
-                f"port {port} of {_HOST} cannot be used: {error.strerror}.",
-                f'If a broker runs there, use it: broker.host = "{_HOST}". Else set broker.embedded_port, 0 for any.',
+                f"port {port} of {HOST} cannot be used: {error.strerror}.",
+                f'If a broker runs there, use it: broker.host = "{HOST}". Else set broker.embedded_port, 0 for any.',
             ) from None
 
 
 async def _accepts(port: int) -> bool:
     try:
-        _, writer = await asyncio.open_connection(_HOST, port)
+        _, writer = await asyncio.open_connection(HOST, port)
     except OSError:
         return False
     writer.close()

@@ -27,6 +27,7 @@ class MemoryBus:
         self._clients: dict[Lane, MemoryClient] = {}
         self._stirred = {lane: asyncio.Event() for lane in Lane}
         self._connected = asyncio.Event()
+        self._made = asyncio.Event()
         self._closed = False
         self.connections = 0
         """How often the control lane was connected."""
@@ -68,6 +69,7 @@ class MemoryBus:
         if self._status is not None:
             self._clients[Lane.CONTROL].publish(self._topic, self._status, retain=True)
         self._connected.set()
+        self._made.set()
 
     async def arrivals(self, lane: Lane) -> AsyncIterator[list[Arrival]]:
         """See `ports.Bus`."""
@@ -116,14 +118,20 @@ class MemoryBus:
         if self._connected.is_set():
             await self.publish(self._topic, payload, retain=True)
 
-    async def probe(self) -> float:
-        """See `ports.Bus`; nothing is as near as memory."""
-        await self._connected.wait()
-        return 0.0
-
     async def connected(self) -> None:
         """See `ports.Bus`."""
         await self._connected.wait()
+
+    async def reconnected(self, seen: int) -> None:
+        """See `ports.Bus`."""
+        while self.connections <= seen or not self._connected.is_set():
+            self._made.clear()
+            await self._made.wait()
+
+    async def probe(self) -> float:
+        """Nothing takes time here."""
+        await self.connected()
+        return 0.0
 
     @property
     def _topic(self) -> str:

@@ -18,10 +18,11 @@ from beforehand.backends import presence
 from beforehand.backends.mqtt.connection import Connection, Delivery
 from beforehand.backends.mqtt.lane import LaneLink
 from beforehand.backends.mqtt.lock import client_id_lock
-from beforehand.backends.mqtt.options import ConnectionOptions, Will
+from beforehand.backends.mqtt.options import ConnectionOptions, Will, from_settings
 from beforehand.errors import BusError, BusUnavailable, PublishRefused
 from beforehand.messages import topics
 from beforehand.ports import Arrival, Lane, Measures
+from beforehand.settings import BrokerSettings
 
 _log = structlog.get_logger(__name__)
 _FAREWELL_S = 3.0
@@ -32,33 +33,29 @@ _CHANNELS = {Lane.INGEST: topics.INGEST, Lane.CONTROL: topics.CONTROL}
 class MqttBus:
     """`ports.Bus` over MQTT 5 or 3.1.1.
 
-    broker: how to reach it; client id, session, will and acknowledgement are set here.
-    state: folder for the locks on the client ids.
+    state_folder: for the locks on the client ids.
     chance: draws from 0..1, for the jitter of the backoff.
     """
 
     def __init__(
         self,
-        broker: ConnectionOptions,
-        *,
-        state: Path,
+        settings: BrokerSettings,
         measures: Measures,
-        name: str = "main",
-        root: str = topics.ROOT,
+        state_folder: Path,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._broker = broker
-        self._state = state
+        self._name = settings.name
+        self._broker = from_settings(settings, client_id=settings.name)
+        self._state_folder = state_folder
         self._measures = measures
-        self._name = name
-        self._status_topic = topics.of_status(name, root)
+        self._status_topic = topics.of_status(settings.name, settings.root)
         self._probe_topic = self._status_topic.removesuffix("status") + "probe"
         self._status: bytes | None = None
         self._links = {
             lane: LaneLink(
                 lane,
                 self._options(lane),
-                topics.filters(_CHANNELS[lane], root),
+                topics.filters(_CHANNELS[lane], settings.root),
                 self._greet if lane is Lane.CONTROL else _no_greeting,
                 measures=measures,
                 chance=chance,
@@ -84,7 +81,7 @@ class MqttBus:
         """
         with ExitStack() as locks:
             for lane in Lane:
-                locks.enter_context(client_id_lock(self._state, f"{self._name}-{lane}", self._broker.where))
+                locks.enter_context(client_id_lock(self._state_folder, f"{self._name}-{lane}", self._broker.where))
             try:
                 await self._start()
                 yield
@@ -145,6 +142,11 @@ class MqttBus:
             for link in self._links.values():
                 await link.ready()
 
+    async def reconnected(self, seen: int) -> None:
+        """See `ports.Bus`. Raises BusError when a lane is lost for good."""
+        await self._links[Lane.CONTROL].made_after(seen)
+        await self.connected()
+
     @property
     def connections(self) -> int:
         """See `ports.Bus`."""
@@ -170,22 +172,16 @@ class MqttBus:
     async def probe(self) -> float:
         """Median seconds of a QoS 1 round trip through the broker to ourselves, on a connection of its own.
 
-        Warns above limits.PROBE_WARN_S: 40 ms and more mean that a side waits for delayed TCP acknowledgements.
-        Raises BusError.
+        40 ms and more mean that a side waits for delayed TCP acknowledgements. Raises BusError.
         """
         own = f"{self._name}-probe-{secrets.token_hex(4)}"
         connection = Connection(replace(self._broker, client_id=own, clean_start=True, session_expiry_s=0, will=None))
         try:
             await connection.open()
             await connection.subscribe([self._probe_topic])
-            took = sorted([await self._round_trip(connection) for _ in range(_PROBES)])[_PROBES // 2]
+            return sorted([await self._round_trip(connection) for _ in range(_PROBES)])[_PROBES // 2]
         finally:
             await connection.close()
-        self._measures.gauge("beforehand_probe_seconds", took)
-        if took > limits.PROBE_WARN_S:
-            advice = "Set TCP_NODELAY on the broker (mosquitto: set_tcp_nodelay true), or move it closer."
-            _log.warning("slow broker", round_trip_ms=round(took * 1000, 1), advice=advice)
-        return took
 
     async def _round_trip(self, connection: Connection) -> float:
         loop = asyncio.get_running_loop()

@@ -45,6 +45,7 @@ class LaneLink:
         self._feeds: deque[Connection] = deque()
         self._fed = asyncio.Event()
         self._up = asyncio.Event()
+        self._made = asyncio.Event()
         self._tried = asyncio.Event()
         self._failure: BusError | None = None
         self._closed = False
@@ -74,8 +75,8 @@ class LaneLink:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        self._fed.set()
-        self._up.set()
+        for waited_for in (self._fed, self._up, self._made):
+            waited_for.set()
 
     async def ready(self) -> None:
         """Return as soon as there is a connection. Raises BusError when there will be none."""
@@ -84,7 +85,16 @@ class LaneLink:
             self._raise_failure()
             if self.connection is not None:
                 return
-            raise BusUnavailable("the bus is closed.", "Open it again.")
+            raise _closed()
+
+    async def made_after(self, seen: int) -> None:
+        """Return as soon as the connection was made more often than `seen`. Raises as `ready`."""
+        while self.connections <= seen:
+            self._made.clear()
+            self._raise_failure()
+            await self._made.wait()
+            if self._closed:
+                raise _closed()
 
     @property
     def is_up(self) -> bool:
@@ -180,8 +190,8 @@ class LaneLink:
     async def _until_lost(self, connection: Connection) -> None:
         self.connection = connection
         self.connections += 1
-        self._up.set()
-        self._tried.set()
+        for waited_for in (self._up, self._made, self._tried):
+            waited_for.set()
         _log.info("connected", lane=self._lane, broker=self._options.where, session=connection.session_present)
         try:
             reason = await connection.lost()
@@ -193,7 +203,7 @@ class LaneLink:
     def _fail(self, error: BusError) -> None:
         """Nobody need wait for a connection any more."""
         self._failure = error
-        for waited_for in (self._tried, self._up, self._fed):
+        for waited_for in (self._tried, self._up, self._made, self._fed):
             waited_for.set()
 
     def _raise_failure(self) -> None:
@@ -212,6 +222,10 @@ class LaneLink:
         self._measures.count("beforehand_disconnected_seconds_total", down_s, lane=self._lane)
         if self.connections:
             self._measures.count("beforehand_reconnections_total", lane=self._lane)
+
+
+def _closed() -> BusUnavailable:
+    return BusUnavailable("the bus is closed.", "Open it again.")
 
 
 def _taken_over(options: ConnectionOptions) -> ClientIdTaken:

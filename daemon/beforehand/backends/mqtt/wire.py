@@ -159,7 +159,7 @@ class Wire:
         if flags.is_disconnect_packet_from_server:
             self._ending(f"the broker closed it: {reason}", reason.value)
         else:
-            self._ending(str(reason), None)
+            self._ending(f"it broke off ({str(reason).lower()})", None)
 
     # --- out ---
 

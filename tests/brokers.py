@@ -1,0 +1,107 @@
+"""Real brokers for tests: each on a free port of loopback, in its own folder, ended by the test that started it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from beforehand.backends.broker import configuration, embedded, guard
+from beforehand.messages import topics
+
+START_S = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Broker:
+    """One broker process with the configuration that the product ships. `extra`: more lines for mosquitto.conf."""
+
+    def __init__(self, kind: Literal["mosquitto", "iotcore"], folder: Path, root: str = topics.ROOT, extra: str = ""):
+        self.kind = kind
+        self.folder = folder
+        self.root = root
+        self.extra = extra
+        self.port = free_port()
+        self.port_311 = self.port if kind == "mosquitto" else free_port()
+        self._process: subprocess.Popen | None = None
+
+    def port_of(self, protocol: Literal["5", "3.1.1"]) -> int:
+        return self.port if protocol == "5" else self.port_311
+
+    def start(self) -> None:
+        """Start it (again, on the same port) and wait until it accepts connections."""
+        with (self.folder / "broker.log").open("wb") as log:
+            self._process = subprocess.Popen(self._command(), stdin=subprocess.PIPE, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_S
+        for port in {self.port, self.port_311}:
+            while not _accepts(port):
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"{self.kind} did not start: {(self.folder / 'broker.log').read_text()}")
+                time.sleep(0.01)
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        if self._process is not None:
+            self._process.stdin.close()
+            self._process.send_signal(how)
+            self._process.wait()
+            self._process = None
+
+    def pause(self) -> None:
+        """Let it stand still, connections open."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def _command(self) -> list[str]:
+        if self.kind == "mosquitto":
+            file = self.folder / "mosquitto.conf"
+            file.write_text(configuration.mosquitto(self.port, self.folder, "root") + self.extra)
+            return [embedded._find_mosquitto() or "mosquitto", "-c", str(file)]
+        file = self.folder / "iotcore.toml"
+        file.write_text(configuration.iotcore(self.port, self.port_311, self.root))
+        return [sys.executable, "-P", guard.__file__, "iotcore", str(file)]
+
+
+@contextlib.contextmanager
+def running(
+    kind: Literal["mosquitto", "iotcore"], folder: Path, root: str = topics.ROOT, extra: str = ""
+) -> Iterator[Broker]:
+    broker = Broker(kind, folder, root, extra)
+    broker.start()
+    try:
+        yield broker
+    finally:
+        broker.stop(signal.SIGKILL)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs (a zombie does not)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def children_of(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
