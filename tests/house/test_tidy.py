@@ -22,7 +22,9 @@ ENTRY_POINTS = {
 }
 LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
 # Imports that run when a function is called, each for the reason beside it.
-LATE_IMPORTS: dict[str, str] = {}
+LATE_IMPORTS = {
+    "beforehand.backends.broker.guard: iotcore: iotcore": "only the broker's own process loads the native module",
+}
 NAMED_AFTER_THE_PRODUCT = {"BeforehandError": "the base of the error tree, which callers catch by this name"}
 
 
