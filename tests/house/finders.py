@@ -25,7 +25,7 @@ REGISTRIES = re.compile(
         ]
     )
 )
-MACHINE_PATHS = re.compile(r"(?<![\w.~/])/(?:work|home|root|Users)/(?!user/|alice/|ada/)\w")
+MACHINE_PATHS = re.compile(r"(?<![\w.~/])/(?:work|home|root|Users)/(?!user/|alice/|ada/)[\w.]")
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 

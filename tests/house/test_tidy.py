@@ -22,7 +22,9 @@ ENTRY_POINTS = {
 }
 LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
 # Imports that run when a function is called, each for the reason beside it.
-LATE_IMPORTS: dict[str, str] = {}
+LATE_IMPORTS = {
+    "beforehand.backends.broker.guard: iotcore: iotcore": "only the broker's own process loads the native module",
+}
 NAMED_AFTER_THE_PRODUCT = {"BeforehandError": "the base of the error tree, which callers catch by this name"}
 
 
@@ -151,3 +153,34 @@ def test_the_readme_names_only_commands_that_exist():
 def test_the_makefile_says_what_each_target_is_for():
     phony = re.search(r"^\.PHONY: (.+)$", text("Makefile"), re.MULTILINE)
     assert set(phony[1].split()) == make_targets()
+
+
+DOCUMENTS = [name for name in FILES if name.endswith(".md") and not name.startswith("tests/data/")]
+NAMED_FILE = re.compile(r"`((?:daemon|tests|rules|models|docs|deploy|examples)/[\w./-]*\w/?)(?= |`)")
+GLOSSARY_ROW = re.compile(r"^\| \*\*.+\*\* \| .+ \| (.+) \|$", re.MULTILINE)
+
+
+def test_documents_name_only_files_that_exist():
+    gone = {
+        f"{name}: {path}" for name in DOCUMENTS for path in NAMED_FILE.findall(text(name)) if not (ROOT / path).exists()
+    }
+    assert gone == set()
+
+
+def test_the_glossary_leads_to_code_that_exists():
+    rows = GLOSSARY_ROW.findall(text("docs/glossary.md"))
+    paths = [path for row in rows for path in re.findall(r"`([\w./]+\.(?:py|md|toml)|[\w./]+/)`", row)]
+    assert len(rows) > 40
+    assert [
+        path for path in paths if not any((base / path).exists() for base in (ROOT, ROOT / "daemon/beforehand"))
+    ] == []
+
+
+def test_the_glossary_names_what_stands_in_the_module_that_it_leads_to():
+    for path, name in re.findall(r"`([\w./]+\.py)` \(`(\w+)`\)", text("docs/glossary.md")):
+        assert re.search(rf"\b{name}\b", text(f"daemon/beforehand/{path}")), f"{path}: {name}"
+
+
+def test_decisions_are_numbered_without_a_gap():
+    numbers = [int(Path(name).name[:4]) for name in FILES if re.match(r"docs/decisions/\d{4}-", name)]
+    assert numbers == list(range(1, len(numbers) + 1))

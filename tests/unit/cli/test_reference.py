@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from beforehand import errors, limits, measures
-from beforehand.cli.reference import pages, tables
+from beforehand.cli.reference import commands, pages, tables
 from beforehand.cli.reference.__main__ import drifted, main
 from beforehand.errors import NotFound
 from beforehand.messages import inbound
@@ -88,3 +88,11 @@ def test_every_metric_limit_error_and_setting_has_its_line():
 
 def test_a_limit_carries_its_docstring():
     assert "| `NESTING` | 64 | Depth of the JSON of one message. |" in tables.bounds()
+
+
+def test_the_page_of_the_command_line_has_every_command_and_no_path_of_this_machine():
+    page = (REFERENCE / "cli.md").read_text()
+    names = [name for _, name in commands.walk()]
+    assert "beforehand rules check" in names
+    assert all(f"## `{name}" in page for name in names)
+    assert str(REFERENCE.parents[1]) not in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
@@ -49,12 +50,11 @@ def _row(parameter: Any) -> str:
         names = parameter.name.upper()
     else:
         names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-    if parameter.required:
-        default = "required"
-    else:
-        default = (
-            ""
-            if parameter.default in (None, False, [], ()) or callable(parameter.default)
-            else f"`{parameter.default}`"
-        )
-    return f"| `{names}` | {default} | {' '.join((parameter.help or '').split())} |"
+    shown = "required" if parameter.required else _default(parameter.default)
+    return f"| `{names}` | {shown} | {' '.join((parameter.help or '').split())} |"
+
+
+def _default(value: Any) -> str:
+    """As people read it; a path inside this machine is no default that a page can give."""
+    here = isinstance(value, Path) and value.is_absolute()
+    return "" if here or callable(value) or value in (None, False, [], ()) else f"`{value}`"
