@@ -9,8 +9,8 @@ from typing import Final
 from beforehand import limits
 
 _END: Final = re.compile(
-    r"[.!?…]+[\"'”’)\]]*(?=\s)"  # Latin: only before white space, so 3.5, a.b@c.de and URLs stay whole
-    r"|[。！？｡]+[」』”’）\"')]*"  # CJK: at once
+    r"(?<![.!?…])[.!?…]++[\"'”’)\]]*(?=\s)"  # Latin: only before white space, so 3.5, a.b@c.de and URLs stay whole
+    r"|[。！？｡]++[」』”’）\"')]*"  # CJK: at once
     r"|।"  # Devanagari
 )
 _ABBREVIATION: Final = re.compile(
