@@ -61,6 +61,23 @@ AHEAD_SEQ: Final = 100_000
 RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""
 
+# --- journal ---
+READ_ROWS: Final = 1_000
+"""Rows of one page of a read."""
+READ_BYTES: Final = 8 * 1_048_576
+"""A page ends when the bodies of its rows have reached this."""
+READERS: Final = 4
+BUSY_S: Final = 5.0
+"""How long a statement waits for another's lock before it is tried again from the start."""
+FLUSH_S: Final = 5.0
+"""How long a closing journal goes on trying to store what it was handed."""
+STORE_RETRY_FIRST_S: Final = 0.05
+STORE_RETRY_LAST_S: Final = 1.0
+CHECKPOINT_PAGES: Final = 4_000
+"""Pages written to SQLite's log, roughly, after which a thread moves them into the file."""
+LOG_PAGES: Final = 16_000
+"""Pages in the log at which the writer moves them itself: no thread can overtake a writer that never rests."""
+
 # --- memory ---
 AGENTS_HOT: Final = 2_000
 RECENT_EVENTS: Final = 32
@@ -118,6 +135,7 @@ OUTBOX_BYTES: Final = 64 * 1_048_576
 assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when it is imported
 assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
 assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
+assert CHECKPOINT_PAGES < LOG_PAGES  # noqa: S101
 assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
 assert FIRINGS_PER_RULE > HORIZON_MAX  # noqa: S101  preparing steps ahead does not push out what was said before
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire

@@ -1,4 +1,4 @@
-"""Whatever is appended, in whatever portions and across restarts, a journal answers as a list with a dictionary does."""
+"""Whatever is appended, in whatever portions and across restarts, a journal answers as a plain list does."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def played(
     return outcomes, stored
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(sittings=_sittings)
 def test_the_sqlite_journal_answers_as_a_list_does(sittings: list[list[list[Message]]]):
     with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from beforehand.backends.journal import writer
+from beforehand import limits
 from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.errors import JournalError, Unstorable
@@ -99,7 +99,7 @@ async def test_r4_a_lone_message_waits_for_company_no_longer_than_it_may():
 
 
 async def test_a_failing_commit_is_tried_again_with_the_same_calls_in_the_same_order(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(writer, "_RETRY_FIRST_S", 0.001)
+    monkeypatch.setattr(limits, "STORE_RETRY_FIRST_S", 0.001)
     store = Store()
     left = 3
 
@@ -130,7 +130,7 @@ async def test_rows_at_fault_are_parted_from_the_others_and_order_is_kept():
 
 
 async def test_a_fault_during_a_retry_still_parts_the_calls(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(writer, "_RETRY_FIRST_S", 0.001)
+    monkeypatch.setattr(limits, "STORE_RETRY_FIRST_S", 0.001)
     store = Store()
 
     def fault(found: list[object]) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from beforehand.backends.journal import SqliteJournal, files, writer
+from beforehand import limits
+from beforehand.backends.journal import SqliteJournal, files
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.errors import JournalError, Unstorable
 from beforehand.messages.topics import Scope
@@ -165,7 +166,7 @@ async def test_r1_a_neighbour_that_holds_the_database_for_three_seconds_disturbs
 async def test_r1_a_lock_that_outlasts_the_patience_of_a_statement_is_waited_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(files, "BUSY_S", 0.05)
+    monkeypatch.setattr(limits, "BUSY_S", 0.05)
     async with opened(path) as journal:
         await journal.append([entry("before")])
         with closing(files.connect(path, "rw")) as neighbour:
@@ -241,7 +242,7 @@ async def test_a_commit_whose_outcome_was_lost_does_not_make_new_entries_duplica
 async def test_closing_gives_up_on_a_broken_disk_and_says_what_was_not_stored(
     path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(writer, "FLUSH_S", 0.1)
+    monkeypatch.setattr(limits, "FLUSH_S", 0.1)
     async with opened(path) as journal:
         await journal.append([entry("before")])
         disk.breaks("PRAGMA query_only=ON")
@@ -276,6 +277,22 @@ async def test_pages_are_moved_into_the_file_beside_the_writer(path: Path):
         await journal.append([entry(name, text="x" * 4_000) for name in names])
         await until(lambda: path.stat().st_size > empty + 4_000_000)
         assert [row.entry.id for row in await everything(journal)] == names
+
+
+async def test_a_page_of_long_messages_ends_before_it_is_full(path: Path):
+    async with opened(path) as journal:
+        await journal.append([entry(f"e{number}", text="x" * 190_000) for number in range(60)])
+        pages = [page async for page in journal.read()]
+    assert [row.position for page in pages for row in page] == list(range(1, 61))
+    assert [len(page) for page in pages] == [45, 15]
+
+
+async def test_every_commit_is_synced_to_the_disk(path: Path, disk: Disk):
+    async with opened(path) as journal:
+        await journal.append([entry()])
+        (writing,) = disk.writing
+        assert writing.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert writing.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 async def test_a_folder_that_is_not_there_is_named(tmp_path: Path):

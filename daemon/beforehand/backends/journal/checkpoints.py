@@ -8,16 +8,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from beforehand import limits
 from beforehand.backends.journal.files import connect
 
-CHECKPOINT_PAGES: Final = 4_000
 _PAGES_PER_ROW: Final = 4
 """Leaves that one row touches: the table's and its three indexes'."""
 _PAGE_BYTES: Final = 4_096
 
 
 class Checkpoints:
-    """Counts, roughly, what was written, and checkpoints on its own thread past CHECKPOINT_PAGES pages.
+    """Counts, roughly, what was written, and checkpoints on its own thread past limits.CHECKPOINT_PAGES pages.
 
     A passive checkpoint takes no lock that a reader or the writer waits for.
     """
@@ -31,7 +31,7 @@ class Checkpoints:
     def wrote(self, rows: int, size: int) -> None:
         """Count a commit of so many rows with bodies of so many bytes; called by the writer after it."""
         self._pages += rows * _PAGES_PER_ROW + size // _PAGE_BYTES
-        if self._pages >= CHECKPOINT_PAGES and (self._running is None or self._running.done()):
+        if self._pages >= limits.CHECKPOINT_PAGES and (self._running is None or self._running.done()):
             self._pages = 0
             self._running = self._thread.submit(self._checkpoint)
 

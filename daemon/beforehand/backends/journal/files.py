@@ -12,12 +12,9 @@ from typing import Any, Final, Literal
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
+from beforehand import limits
 from beforehand.backends.journal.faults import damaged
 
-BUSY_S: Final = 5.0
-"""How long a statement waits for another's lock before it is tried again from the start."""
-INLINE_PAGES: Final = 16_000
-"""Pages in the log at which a commit checkpoints by itself, as no thread can overtake a writer that never rests."""
 _LOG_HEADER: Final = 32
 _FRAME_HEADER: Final = 24
 
@@ -27,7 +24,7 @@ def connect(path: Path, mode: Literal["ro", "rw", "rwc"]) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
-        timeout=BUSY_S,
+        timeout=limits.BUSY_S,
         isolation_level=None,
         check_same_thread=False,
     )
@@ -38,7 +35,7 @@ def prepare(path: Path) -> None:
 
     Raises JournalError when a part of the file is missing, sqlite3.Error when it cannot be opened.
     """
-    deadline_s = time.monotonic() + BUSY_S
+    deadline_s = time.monotonic() + limits.BUSY_S
     while True:
         try:
             with contextlib.closing(connect(path, "rwc")) as connection:
@@ -56,7 +53,7 @@ def prepare(path: Path) -> None:
 def writing(path: Path) -> Engine:
     """The writer's engine: one connection, each transaction takes the write lock first, each commit is synced."""
     return _engine(
-        path, "rw", 1, "BEGIN IMMEDIATE", ("PRAGMA synchronous=FULL", f"PRAGMA wal_autocheckpoint={INLINE_PAGES}")
+        path, "rw", 1, "BEGIN IMMEDIATE", ("PRAGMA synchronous=FULL", f"PRAGMA wal_autocheckpoint={limits.LOG_PAGES}")
     )
 
 

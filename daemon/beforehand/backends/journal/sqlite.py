@@ -8,12 +8,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
 from sqlalchemy import Connection, Engine, exc
 
+from beforehand import limits
 from beforehand.backends.journal import commits, faults, files, migrate, rows, statements
 from beforehand.backends.journal.checkpoints import Checkpoints
 from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
@@ -22,8 +23,6 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
 from beforehand.ports import Appended, DeadLetter, JournalRow, JournalState, Measures, PacketRecord
 from beforehand.settings import JournalSettings
-
-READERS: Final = 4
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -57,7 +56,7 @@ class SqliteJournal:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """See ports.Journal. Leaving stores what was handed over, trying for writer.FLUSH_S at least."""
+        """See ports.Journal. Leaving stores what was handed over, trying for limits.FLUSH_S at least."""
         self._opened = await anyio.to_thread.run_sync(self._start)
         self._writer = GroupWriter(self._commit, self._settings, self._measures)
         try:
@@ -129,14 +128,14 @@ class SqliteJournal:
                 files.prepare(self._path)
                 write = files.writing(self._path)
                 closing.callback(write.dispose)
-                read = files.reading(self._path, READERS)
+                read = files.reading(self._path, limits.READERS)
                 closing.callback(read.dispose)
                 migrate.upgrade(read, write, f"the journal {self._path}")
                 with read.begin() as connection:
                     self._last_position = statements.last_position(connection)
             except (exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
                 raise faults.named(error, self._path) from error
-            readers = closing.enter_context(ThreadPoolExecutor(READERS, thread_name_prefix="journal-reader"))
+            readers = closing.enter_context(ThreadPoolExecutor(limits.READERS, thread_name_prefix="journal-reader"))
             checkpoints = Checkpoints(self._path)
             closing.callback(checkpoints.close)
             return _Opened(write, read, readers, checkpoints, closing.pop_all())

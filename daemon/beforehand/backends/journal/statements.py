@@ -19,9 +19,6 @@ from beforehand.backends.journal.schema import dead_letters, messages, packets
 from beforehand.messages.topics import Scope
 from beforehand.ports import Appended, DeadLetter, JournalRow, PacketRecord
 
-PAGE_ROWS: Final = 1_000
-PAGE_BYTES: Final = 8 * 1_048_576
-"""A page ends when the bodies of its rows have reached this."""
 _ASKED_AT_ONCE: Final = 500
 """Identities in one IN list; five parameters each stay far below SQLite's 32,766."""
 
@@ -98,18 +95,18 @@ def unstorable(
 def page(
     connection: Connection, *, after: int, upto: int, tenant: str | None, agent: str | None, run: str | None
 ) -> list[JournalRow]:
-    """The next entries past position `after` and not past `upto`, at most PAGE_ROWS."""
+    """The next entries past position `after` and not past `upto`, one page."""
     wanted = select(messages).where(messages.c.position > after, messages.c.position <= upto)
     for column, value in ((messages.c.tenant, tenant), (messages.c.agent, agent), (messages.c.run, run)):
         if value is not None:
             # Without an agent no index gives the order of positions, and any other would sort all rows for each page.
             wanted = wanted.where((column if agent is not None else func.coalesce(column, column)) == value)
-    result = connection.execute(wanted.order_by(messages.c.position).limit(PAGE_ROWS))
+    result = connection.execute(wanted.order_by(messages.c.position).limit(limits.READ_ROWS))
     found, size = [], 0
     for row in result:
         found.append(rows.to_entry(row))
         size += len(row.body)
-        if size >= PAGE_BYTES:
+        if size >= limits.READ_BYTES:
             result.close()
             break
     return found

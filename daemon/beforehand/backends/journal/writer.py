@@ -9,18 +9,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
+from beforehand import limits
 from beforehand.backends.journal.rows import Row, closed
 from beforehand.errors import JournalError, Unstorable
 from beforehand.ports import Measures
 from beforehand.settings import JournalSettings
-
-FLUSH_S: Final = 5.0
-"""How long a closing writer goes on trying."""
-_RETRY_FIRST_S: Final = 0.05
-_RETRY_LAST_S: Final = 1.0
-
 
 Table = Literal["messages", "packets", "dead_letters"]
 
@@ -39,6 +34,11 @@ class Call:
     handed_over_s: float
     tried: bool = False
     """Whether a commit of it failed in a way that leaves open what became of it."""
+
+    @property
+    def messages(self) -> int:
+        """How many messages it brings."""
+        return len(self.rows) if self.table == "messages" else 0
 
 
 Commit = Callable[[Sequence[Call]], list[Any]]
@@ -78,15 +78,15 @@ class GroupWriter:
             self._queue.append(call)
             self._queued_rows += len(new)
             self._changed.notify()
-        self._count(call, 1)
+        self._wait_for(call.messages)
         return await call.answer
 
     def close(self) -> None:
-        """Store what was handed over, for at most FLUSH_S, then end the thread. Blocks; not for the loop's thread."""
+        """Store what was handed over, for at most limits.FLUSH_S, then end the thread. Blocks."""
         with self._changed:
             self._closing = True
             self._changed.notify()
-        self._thread.join(FLUSH_S)
+        self._thread.join(limits.FLUSH_S)
         self._abandoned.set()
         self._thread.join()
 
@@ -132,7 +132,7 @@ class GroupWriter:
             self._loop.call_soon_threadsafe(self._answer, calls, answers, time.monotonic())
 
     def _persist(self, calls: list[Call]) -> list[Any]:
-        pause_s = _RETRY_FIRST_S
+        pause_s = limits.STORE_RETRY_FIRST_S
         while not self._abandoned.is_set():
             try:
                 answers = self._commit(calls)
@@ -144,15 +144,15 @@ class GroupWriter:
                 self.reason = None
                 return answers
             self._abandoned.wait(pause_s)
-            pause_s = min(pause_s * 2, _RETRY_LAST_S)
+            pause_s = min(pause_s * 2, limits.STORE_RETRY_LAST_S)
         raise JournalError(f"the journal closed before this was stored: {self.reason}", "Send it again.")
 
     def _answer(self, calls: list[Call], answers: list[Any], durable_s: float) -> None:
+        self._wait_for(-sum(call.messages for call in calls))
         stored = 0
         for call, answer in zip(calls, answers, strict=True):
-            self._count(call, -1)
             failed = isinstance(answer, JournalError)
-            stored += len(call.rows) if call.table == "messages" and not failed else 0
+            stored += 0 if failed else call.messages
             if call.answer.done():
                 continue  # its caller was cancelled
             if failed:
@@ -163,7 +163,7 @@ class GroupWriter:
             self._measures.observe("beforehand_commit_messages", stored)
             self._measures.observe("beforehand_commit_seconds", durable_s - calls[0].handed_over_s)
 
-    def _count(self, call: Call, sign: int) -> None:
-        if call.table == "messages":
-            self.waiting += sign * len(call.rows)
+    def _wait_for(self, messages: int) -> None:
+        if messages:
+            self.waiting += messages
             self._measures.gauge("beforehand_uncommitted", self.waiting)

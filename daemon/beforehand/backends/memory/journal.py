@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
 
 import anyio
 import anyio.lowlevel
@@ -19,8 +18,6 @@ from beforehand.errors import JournalError
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
 from beforehand.ports import Appended, Clock, DeadLetter, JournalRow, JournalState, Measures, PacketRecord
-
-PAGE_ROWS: Final = 1_000
 
 _Identity = tuple[Scope, str, str]
 
@@ -104,8 +101,8 @@ class MemoryJournal:
             and agent in {None, row.entry.scope.agent}
             and run in {None, row.entry.scope.run}
         ]
-        for start in range(0, len(wanted), PAGE_ROWS):
-            yield wanted[start : start + PAGE_ROWS]
+        for start in range(0, len(wanted), limits.READ_ROWS):
+            yield wanted[start : start + limits.READ_ROWS]
 
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """See ports.Journal."""
