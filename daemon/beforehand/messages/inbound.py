@@ -33,7 +33,8 @@ class FactClaim(Sent):
 
     subject: Annotated[Label, Field(min_length=1)] = Field(description="Whom or what it is about.", examples=["user"])
     attribute: Annotated[Label, Field(min_length=1)] = Field(
-        description="Which property. One value stands for each subject, attribute and `space`.", examples=["seat preference"]
+        description="Which property. One value stands for each subject, attribute and `space`.",
+        examples=["seat preference"],
     )
     value: Any = Field(description="The value: any JSON.", examples=["aisle"])
     valid_from: Instant | None = Field(None, description="From when it holds in the world. Left out: the event's time.")

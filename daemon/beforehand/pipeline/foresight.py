@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
+from beforehand import limits
 from beforehand.context.choice import Choice, named
 from beforehand.context.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
@@ -26,7 +28,8 @@ from beforehand.trigger.policy import Policy
 from beforehand.trigger.rules import Firing, Firings, fire
 from beforehand.trigger.rules import Recall as Asked
 
-_NEAREST: Final = 12
+_NEAREST: Final = 8
+_VALUES: Final = 16
 _NEWEST: Final = 6
 _EXPLAINED: Final = 64
 _FALLING: Final = 0.25
@@ -40,7 +43,20 @@ class Foreseen:
     choices: list[Choice]
     missing: list[str]
     searched: int
-    decision: Mapping[str, Any]
+    firings: Sequence[Firing]
+    scored: Sequence[Scored]
+    finds: int
+
+    def decision(self) -> dict[str, Any]:
+        """The whole arithmetic, best candidates first; made when it is wanted, since most refreshes are not sent."""
+        return {
+            "rules": [
+                {"name": firing.rule.name, "score": firing.score, "warning": firing.warning} for firing in self.firings
+            ],
+            "finds": self.finds,
+            "candidates": len(self.scored),
+            "considered": [one.explained() for one in self.scored[:_EXPLAINED]],
+        }
 
 
 class Foresight:
@@ -72,8 +88,9 @@ class Foresight:
             for firing in fired.firings
             if (warned := _warning(firing)) and not book.within(named(warned).id, firing.rule, step.id, now_us)
         ]
-        choices += [_choice(one, session) for one in scored if one.left_out is None]
-        return Foreseen(choices, self._missing(), len(memory.events), _explained(fired.firings, scored, len(finds)))
+        worthy = (one for one in scored if one.left_out is None)
+        choices += [_choice(one, session) for one in islice(worthy, limits.PACKET_ITEMS)]
+        return Foreseen(choices, self._missing(), len(memory.events), fired.firings, scored, len(finds))
 
     def _find(
         self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
@@ -92,7 +109,7 @@ class Foresight:
                     yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
         run = session.scope.run
         for plain in (
-            Recall("exact", step.announcement, step.needs, now_us=now_us, k=_NEAREST),
+            Recall("exact", step.announcement, step.needs, now_us=now_us, k=_VALUES),
             Recall("hybrid", step.announcement, now_us=now_us, k=_NEAREST),
             Recall("window", run=run, now_us=now_us, k=_NEWEST),
         ):
@@ -110,7 +127,7 @@ class Foresight:
         """A rule does not ask again, within its cooldown, for what was said: only the model may still want it."""
         rules = {firing.rule.name: firing.rule for firing in firings}
         for candidate in candidates:
-            if candidate.rules:
+            if any(rules[name].cooldown_steps or rules[name].cooldown_s for name in candidate.rules):
                 said = named(_plain(candidate, session)).id
                 cooling = [name for name in candidate.rules if book.within(said, rules[name], step.id, now_us)]
                 for name in cooling:
@@ -187,13 +204,3 @@ def _warning(firing: Firing) -> Choice | None:
         return None
     reason = Reason(trigger="rule", name=firing.rule.name, score=firing.score)
     return Choice(kind="warning", text=firing.warning, probability=firing.score, why=(reason,))
-
-
-def _explained(firings: Sequence[Firing], scored: Sequence[Scored], finds: int) -> dict[str, Any]:
-    """The whole arithmetic of one decision, best candidates first."""
-    return {
-        "rules": [{"name": firing.rule.name, "score": firing.score, "warning": firing.warning} for firing in firings],
-        "finds": finds,
-        "candidates": len(scored),
-        "considered": [one.explained() for one in scored[:_EXPLAINED]],
-    }

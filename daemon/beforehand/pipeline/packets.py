@@ -63,7 +63,7 @@ class Packets:
             self.measures.count("beforehand_unchanged_total")
             return None
         book.sent(packet)
-        self._unrecorded.append(PacketRecord(packet, foreseen.decision))
+        self._unrecorded.append(PacketRecord(packet, foreseen.decision()))
         topic = topics.of_packet(session.scope, step.id, self.root)
         self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
         self._measure(packet)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from beforehand import limits
+from beforehand.memory.recall import Channel
 from beforehand.trigger.condition import ConditionProblem, context
 from beforehand.trigger.packs import LOOSE, Pack, RecallAction, Rule
-from beforehand.trigger.schema import Channel
 from beforehand.trigger.situation import TOPICS, Situation
 from beforehand.trigger.template import Template
 from beforehand.trigger.words import Speech
