@@ -66,7 +66,13 @@ async def serve(
     ):
         await daemon.bus.connected()
         round_trip_s = await daemon.bus.probe()
-        _log.info("ready", version=__version__, round_trip_ms=round(round_trip_s * 1000, 2))
+        _log.info(
+            "ready",
+            version=__version__,
+            broker=str(reachable.broker.socket or reachable.broker.host),
+            port=reachable.broker.port,
+            round_trip_ms=round(round_trip_s * 1000, 2),
+        )
         await stop.wait()
         _log.info("stopping")
 

@@ -1,0 +1,87 @@
+"""`beforehand up` as a process of its own, for acceptance tests and benchmarks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+START_S = 30.0
+
+
+class Up:
+    """The daemon as people start it. `broker`: its port, or 0 for an embedded one of `embedded` kind."""
+
+    def __init__(self, folder: Path, *, port: int | None = None, embedded: str = "auto", protocol: str = "5") -> None:
+        self.folder = folder
+        self.journal = folder / "journal.sqlite3"
+        self.log = folder / "daemon.log"
+        self._environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "BEFOREHAND_BROKER__EMBEDDED": embedded,
+            "BEFOREHAND_BROKER__PROTOCOL": protocol,
+        }
+        self._broker = ["--host", "127.0.0.1", "--port", str(port)] if port else []
+        if not port:
+            self._environment["BEFOREHAND_BROKER__EMBEDDED_PORT"] = "0"
+        self.port = port or 0
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it says that it is ready."""
+        command = [sys.executable, "-m", "beforehand", "up", "--log-json", "--journal", str(self.journal)]
+        command += ["--state", str(self.folder / "state"), *self._broker]
+        began = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=self._environment, cwd=self.folder, start_new_session=True
+            )
+        deadline = time.monotonic() + START_S
+        while not (ready := [line for line in self.lines(began) if line.get("event") == "ready"]):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the daemon is not ready:\n{self.log.read_text()}")
+            time.sleep(0.02)
+        self.port = ready[-1]["port"]
+
+    def lines(self, began: int = 0) -> list[dict[str, Any]]:
+        """Its log."""
+        text = self.log.read_bytes()[began:].decode()
+        return [json.loads(line) for line in text.splitlines() if line.startswith("{") and line.endswith("}")]
+
+    def kill(self, how: int = signal.SIGKILL) -> None:
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(timeout=START_S)
+            self.process = None
+
+    def pause(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def rows(self, channel: str = "event") -> list[str]:
+        """The keys that the journal holds of a channel, read beside the daemon."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as store:
+            found = store.execute("SELECT key FROM messages WHERE channel = ? ORDER BY position", (channel,))
+            return [key for (key,) in found]
+
+
+@contextlib.contextmanager
+def up(folder: Path, **options: Any) -> Iterator[Up]:
+    daemon = Up(folder, **options)
+    daemon.start()
+    try:
+        yield daemon
+    finally:
+        daemon.kill()
