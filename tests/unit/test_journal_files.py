@@ -165,3 +165,16 @@ async def test_a_row_that_no_longer_reads_is_named(path: Path):
         database.execute("UPDATE messages SET body = x'7b22' WHERE position = 2")
     with pytest.raises(JournalError, match="message 2 of the journal cannot be read"):
         await names_in(path)
+
+
+async def test_a_folder_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(JournalError, match=r"nowhere/journal\.sqlite3 cannot be used: unable to open.*journal\.path"):
+        await journal_at(tmp_path / "nowhere" / "journal.sqlite3").open().__aenter__()
+
+
+async def test_readers_cannot_write(path: Path):
+    await filled(path, range(1))
+    engine = files.reading(path, 1)
+    with pytest.raises(Exception, match="readonly database"), engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM messages")
+    engine.dispose()

@@ -293,16 +293,3 @@ async def test_every_commit_is_synced_to_the_disk(path: Path, disk: Disk):
         (writing,) = disk.writing
         assert writing.execute("PRAGMA synchronous").fetchone() == (2,)
         assert writing.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-async def test_a_folder_that_is_not_there_is_named(tmp_path: Path):
-    with pytest.raises(JournalError, match=r"nowhere/journal\.sqlite3 cannot be used: unable to open.*journal\.path"):
-        await journal_at(tmp_path / "nowhere" / "journal.sqlite3").open().__aenter__()
-
-
-async def test_readers_cannot_write(path: Path):
-    async with opened(path):
-        engine = files.reading(path, 1)
-        with pytest.raises(Exception, match="readonly database"), engine.begin() as connection:
-            connection.exec_driver_sql("DELETE FROM messages")
-        engine.dispose()
