@@ -100,7 +100,7 @@ def _problem(fault: BaseException, text: str) -> ConditionProblem:
 
 def _offset(text: str, line: int, column: int) -> int:
     before = text.split("\n")[: line - 1]
-    return min(sum(len(each) + 1 for each in before) + column - 1, len(text))
+    return max(0, min(sum(len(each) + 1 for each in before) + column - 1, len(text)))
 
 
 def _kind(value: Any) -> str:

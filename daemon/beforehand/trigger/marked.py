@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -54,7 +56,11 @@ _ADVICE: Final = {
     "but found another document": "Put each pack into a file of its own; `---` may stand once, at the top.",
     "mapping values are not allowed": "Put text that contains `: ` into quotes.",
     "could not find expected ':'": "Each key is followed by `: `.",
-    "found unexpected end of stream": "A quote is not closed.",
+    "unexpected end of stream": "The quote that opens here is not closed.",
+    "expected ',' or": "The bracket that opens here is not closed, or a comma is missing in it.",
+    "cannot start any token": "Put text that begins with it into quotes.",
+    "expected <block end>": "The indentation is wrong here, or there is a quote inside quotes.",
+    "expected '<document start>'": "Lines of one level begin in one column.",
     "found undefined alias": "Write the value out.",
 }
 
@@ -66,11 +72,15 @@ class Source:
     file: str
     text: str
     errors: list[RuleError] = field(default_factory=list)
+    breaks: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        last = len(self.text.rstrip("\n"))
+        self.breaks = [match.start() for match in re.finditer("\n", self.text) if match.start() < last]
 
     def line_at(self, index: int) -> int:
         """Line, from 1, of the character at `index`; never past the last line."""
-        last = max(1, len(self.text.rstrip("\n").split("\n")))
-        return min(self.text.count("\n", 0, max(0, index)) + 1, last)
+        return bisect_left(self.breaks, max(0, index)) + 1
 
     def fault(self, line: int, problem: str, advice: str = "") -> None:
         """Note an error."""
@@ -154,7 +164,8 @@ def _explained(found: Source, error: yaml.YAMLError) -> tuple[int, str, str]:
         )
     if not isinstance(error, yaml.MarkedYAMLError):
         return 1, f"this is not YAML: {error}.", ""
-    mark = error.problem_mark or error.context_mark
+    unclosed = any(part in (error.problem or "") for part in ("end of stream", "expected ',' or"))
+    mark = (error.context_mark if unclosed else None) or error.problem_mark or error.context_mark
     problem = error.problem or error.context or "this is not YAML"
     advice = next((advice for start, advice in _ADVICE.items() if start in problem), "")
     context = f" ({error.context})" if error.context and error.problem and "document" not in problem else ""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import yaml
 
+from beforehand import limits
 from beforehand.errors import RuleError
 from beforehand.memory.recall import Channel
 from beforehand.trigger import marked, schema
@@ -112,7 +113,7 @@ class _PackReader:
         data = self.document.data
         head = schema.valid(schema.PackPart, self.document, self.found, ())
         given = data.get("rules") if isinstance(data, dict) else None
-        listed = given if isinstance(given, list) else []
+        listed = given[: limits.PACK_RULES] if isinstance(given, list) else []
         vocabulary = data.get("vocabulary") if isinstance(data, dict) else None
         topics = frozenset(vocabulary) if isinstance(vocabulary, dict) else frozenset()
         pack_name = head.name if head else "?"

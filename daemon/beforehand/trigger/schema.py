@@ -115,7 +115,9 @@ class PackPart(Part):
     vocabulary: Annotated[dict[Name, Labels], Field(max_length=100)] = Field(
         {}, description='named lists of words; a condition asks `"name" in topics`'
     )
-    rules: Annotated[list[Any], Field(min_length=1, max_length=limits.PACK_RULES)] = Field(description="the rules")
+    rules: Annotated[list[Any], Field(min_length=1, max_length=limits.PACK_RULES)] = Field(
+        description="a list of rules"
+    )
 
 
 P = TypeVar("P", bound=BaseModel)
@@ -154,7 +156,7 @@ def _said(model: type[BaseModel], error: ErrorDetails, path: Place) -> tuple[str
     value = error.get("input")
     if kind == "missing":
         wanted = _model_at(model, path[:-1]).model_fields[key].description
-        return f"{where} is missing.", f"It is {wanted}." if wanted else ""
+        return f"{where} is missing.", f"Add it: {wanted}." if wanted else ""
     if kind == "extra_forbidden":
         return f"there is no key {where} here.", closest(key, _model_at(model, path[:-1]).model_fields)
     if kind in _WANTED:

@@ -13,7 +13,7 @@ from beforehand import limits
 _SPACELESS: Final = "\u0e01-\u0e4e\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3"
 _SPACELESS_RUN: Final = re.compile(f"[{_SPACELESS}]+")
 _RUN: Final = re.compile(rf"[{_SPACELESS}]+|(?:(?![{_SPACELESS}_])\w)+")
-_CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f]+")
+_CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 def split(text: str) -> list[str]:
@@ -26,10 +26,10 @@ def split(text: str) -> list[str]:
     for run in _RUN.findall(text[: limits.SITUATION_CHARS]):
         if _SPACELESS_RUN.match(run):
             found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-        elif run.islower():
-            found += _CASE.findall(run)
+        elif run.isascii():
+            found += [part.lower() for part in _CASE.findall(run)]
         else:
-            found += [part.casefold() for part in _CASE.findall(run)]
+            found.append(run.lower())
     return found
 
 
@@ -53,7 +53,7 @@ class Speech:
         """Several texts as one."""
         text = "\n".join(texts)[: limits.SITUATION_CHARS]
         found = split(text)
-        return cls(frozenset(found), f" {' '.join(found)} \n{text.casefold()}")
+        return cls(frozenset(found), f" {' '.join(found)} \n{text.lower()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Vocabulary:
         for term in terms:
             parts = split(term)
             if _SPACELESS_RUN.search(term):
-                phrases[term.strip().casefold()] = None
+                phrases[term.strip().lower()] = None
             elif len(parts) == 1:
                 single.add(parts[0])
             elif parts:
