@@ -80,12 +80,15 @@ READ_ROWS: Final = 1_000
 READ_BYTES: Final = 8 * 1_048_576
 """A page ends when the bodies of its rows have reached this."""
 READERS: Final = 4
+"""Connections that read the journal at the same time."""
 BUSY_S: Final = 5.0
 """How long a statement waits for another's lock before it is tried again from the start."""
 FLUSH_S: Final = 5.0
 """How long a closing journal goes on trying to store what it was handed."""
 STORE_RETRY_FIRST_S: Final = 0.05
+"""Wait before a commit that failed is tried again; it doubles."""
 STORE_RETRY_LAST_S: Final = 1.0
+"""Where the doubling ends."""
 CHECKPOINT_PAGES: Final = 4_000
 """Pages written to SQLite's log, roughly, after which a thread moves them into the file."""
 LOG_PAGES: Final = 16_000
