@@ -11,19 +11,25 @@ from typing import Final
 ID_BYTES: Final = 128
 """tenant, agent, run, step: UTF-8 bytes before percent-encoding."""
 MESSAGE_ID_BYTES: Final = 256
+"""An idempotency key, and each bound of a recall's window: UTF-8 bytes."""
 EPOCH_BYTES: Final = 128
+"""The name of the process that counts: UTF-8 bytes."""
 TEXT_CHARS: Final = 200_000
 """The text of an event; longer ones are refused with the advice to send a reference."""
 LIST_ITEMS: Final = 256
-"""tags, facts, subject_ids, needs, kinds, tools: entries in one list."""
+"""tags, facts, subject_ids, needs, kinds, tools, used, harmful, metrics: entries in one of them."""
 LABEL_CHARS: Final = 512
 """One tag, tool name, space label, need, subject or attribute."""
 PLAN_STEPS: Final = 512
+"""Steps of one plan, and steps that one step comes after."""
 INBOUND_BYTES: Final = 1_048_576
+"""One inbound payload."""
 NESTING: Final = 64
 """Depth of the JSON of one message."""
 SEQ_MAX: Final = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact."""
 REVISION_MAX: Final = 2**53 - 1
+"""As `SEQ_MAX`."""
 K_MAX: Final = 200
 """Items that one recall may ask for."""
 WINDOW_EVENTS_MAX: Final = 1_000_000
@@ -31,19 +37,25 @@ WINDOW_EVENTS_MAX: Final = 1_000_000
 
 # --- packets ---
 PACKET_BYTES: Final = 65_536
+"""One packet on the wire."""
 BUDGET_TOKENS_MAX: Final = 8_192
+"""The largest budget of a packet or reply."""
 PACKET_ITEMS: Final = 64
+"""Items of one packet."""
 ITEM_CHARS: Final = 1_200
 """One item's text; longer memories are cut to an excerpt."""
 HORIZON_MAX: Final = 8
+"""Coming steps prepared at once."""
 CANDIDATES: Final = 256
 """Candidates scored for one step."""
 PACKET_EXPIRY_S: Final = 86_400
+"""How long a packet is of use, and the broker keeps it."""
 
 # --- intake ---
 ARRIVALS_HIGH: Final = 2_048
 """Unread messages at which the ingest socket is paused."""
 ARRIVALS_LOW: Final = 512
+"""Unread messages at which a paused ingest socket is read again."""
 ARRIVALS_BYTES_HIGH: Final = 64 * 1_048_576
 """Unread payload at which the socket is paused too; it reads again below half of that."""
 BATCH_MESSAGES: Final = 256
@@ -51,6 +63,7 @@ BATCH_MESSAGES: Final = 256
 UNCOMMITTED_HIGH: Final = 4_096
 """Messages applied to memory and not yet on disk, at which intake waits for the journal."""
 DEAD_LETTERS: Final = 10_000
+"""Refused messages that are kept; the oldest go."""
 DEAD_LETTER_BYTES: Final = 16_384
 """What is kept of one refused payload."""
 GAP_RANGES: Final = 64
@@ -67,12 +80,15 @@ READ_ROWS: Final = 1_000
 READ_BYTES: Final = 8 * 1_048_576
 """A page ends when the bodies of its rows have reached this."""
 READERS: Final = 4
+"""Connections that read the journal at the same time."""
 BUSY_S: Final = 5.0
 """How long a statement waits for another's lock before it is tried again from the start."""
 FLUSH_S: Final = 5.0
 """How long a closing journal goes on trying to store what it was handed."""
 STORE_RETRY_FIRST_S: Final = 0.05
+"""Wait before a commit that failed is tried again; it doubles."""
 STORE_RETRY_LAST_S: Final = 1.0
+"""Where the doubling ends."""
 CHECKPOINT_PAGES: Final = 4_000
 """Pages written to SQLite's log, roughly, after which a thread moves them into the file."""
 LOG_PAGES: Final = 16_000
@@ -80,18 +96,23 @@ LOG_PAGES: Final = 16_000
 
 # --- memory ---
 AGENTS_HOT: Final = 2_000
+"""Agents kept in memory by default; the least recently used go."""
 RECENT_EVENTS: Final = 32
 """Newest events of a run shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400
+"""Passages that one event is cut into."""
 PASSAGE_CHARS: Final = 400
+"""One passage."""
 EMBEDDED_CHARS: Final = 4_096
 """An embedder reads so much of one text: a vector of more would say nothing of any part."""
 
 # --- rules ---
 PACK_BYTES: Final = 131_072
+"""One file of a rule pack."""
 PACK_DEPTH: Final = 12
 """Nesting of the YAML of a pack."""
 PACK_RULES: Final = 500
+"""Rules of one pack."""
 CONDITION_CHARS: Final = 2_000
 """Longer CEL texts can overrun the stack of the library that reads them (measured: at 100,000 characters)."""
 CONDITION_LOOPS: Final = 2
@@ -99,38 +120,53 @@ CONDITION_LOOPS: Final = 2
 SITUATION_CHARS: Final = 2_000
 """What a condition sees of one text."""
 SITUATION_WORDS: Final = 256
+"""Different words of a step that a condition sees."""
 QUERY_CHARS: Final = 2_000
 """A recall's query once its placeholders are filled."""
 COOLDOWN_STEPS_MAX: Final = PLAN_STEPS
+"""Longest cooldown of a rule, in steps."""
 COOLDOWN_S_MAX: Final = 30 * 86_400
+"""Longest cooldown of a rule, in time."""
 FIRINGS_PER_RULE: Final = 16
 """Steps remembered per rule for its cooldown."""
 
 # --- broker ---
 KEEPALIVE_S: Final = 30
+"""Of both MQTT connections."""
 SESSION_EXPIRY_S: Final = 7 * 86_400
+"""How long the broker keeps a daemon's session while it is away."""
 RECEIVE_MAXIMUM: Final = 256
+"""Unacknowledged messages that the broker is asked to stop at; Mosquitto takes it as a hint."""
 BROKER_QUEUED_MESSAGES: Final = 100_000
 """What the embedded broker keeps for a client that is away or slow."""
 BROKER_QUEUED_BYTES: Final = 256 * 1_048_576
+"""The same in bytes."""
 BROKER_INFLIGHT: Final = 100
+"""Messages that it sends to one client without an answer."""
 BROKER_PACKET_BYTES: Final = INBOUND_BYTES + 131_072
 """The largest packet that the embedded broker takes: a payload a little too large is refused by us, with a receipt."""
 PUBLISHES_IN_FLIGHT: Final = 64
 """Publishes without their PUBACK on one connection, if the broker allows so many."""
 BROKER_ANSWER_S: Final = 10.0
+"""How long the daemon waits for an answer of the broker."""
 RECONNECT_FIRST_S: Final = 0.1
+"""Wait before the first attempt to reconnect, give or take a half; it doubles."""
 RECONNECT_LAST_S: Final = 15.0
+"""Where the doubling ends."""
 TAKEOVERS: Final = 5
 """Connections lost within a second of being made, one after another, before the daemon gives up with advice."""
 PROBE_WARN_S: Final = 0.010
+"""Round trip at the start above which the daemon warns."""
 PENDING_PACKETS: Final = 10_000
 """Topics with an unpublished packet; a newer packet replaces an older one of its topic."""
 PENDING_RECEIPTS: Final = 10_000
+"""Receipts waiting for the broker."""
 
 # --- client ---
 OUTBOX_MESSAGES: Final = 10_000
+"""Messages that a client keeps until they are known to be on disk."""
 OUTBOX_BYTES: Final = 64 * 1_048_576
+"""The same in bytes."""
 
 assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when it is imported
 assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101

@@ -86,8 +86,9 @@ def test_every_metric_limit_error_and_setting_has_its_line():
             assert f"BEFOREHAND_{section}__{name}".upper() in page
 
 
-def test_a_limit_carries_its_docstring():
+def test_every_limit_carries_its_docstring():
     assert "| `NESTING` | 64 | Depth of the JSON of one message. |" in tables.bounds()
+    assert [line for line in tables.bounds().splitlines() if line.startswith("| `") and line.endswith("|  |")] == []
 
 
 def test_the_page_of_the_command_line_has_every_command_and_no_path_of_this_machine():
