@@ -29,7 +29,7 @@ from beforehand.context.pieces import LEAST_CHARS, Piece, pieces_of, shortened, 
 from beforehand.context.rendering import render
 from beforehand.context.tokens import QUARTERS, count_tokens
 
-HEADER_BYTES: Final = 6 * 1_024
+HEADER_BYTES: Final = 10 * 1_024
 """A packet's JSON without its items, reasons and ids in their longest form included."""
 
 

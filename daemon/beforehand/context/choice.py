@@ -80,6 +80,11 @@ def named(choice: Choice) -> Named:
     return Named(choice, _hashed(choice.kind, text, choice.event_ids), own_id, text, ())
 
 
+def identity(choice: Choice) -> str:
+    """The id that the item of this choice has in every packet."""
+    return named(choice).id
+
+
 def opposed(choice: Choice) -> list[str]:
     """Ids that the other sides of the conflicts have when they are shown by themselves."""
     return [

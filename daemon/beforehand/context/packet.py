@@ -8,7 +8,7 @@ from typing import Final
 
 from beforehand.context.budget import Fitted, fit
 from beforehand.context.choice import Choice, opposed
-from beforehand.context.pieces import ITEM_EVENTS, ITEM_REASONS, Piece
+from beforehand.context.pieces import ITEM_EVENTS, ITEM_REASONS, Piece, source_of
 from beforehand.context.tokens import count_tokens
 from beforehand.messages.outbound import Assignment, Item, Packet, PacketStatus, Watermark
 from beforehand.messages.topics import Scope
@@ -122,7 +122,7 @@ def _item(piece: Piece) -> Item:
         kind=choice.kind,
         text=piece.shown.text,
         at=None if choice.at_us is None else moment(choice.at_us),
-        source=choice.tool or choice.source,
+        source=source_of(choice),
         authority=choice.authority,
         event_ids=list(choice.event_ids[-ITEM_EVENTS:]),
         valid=valid,

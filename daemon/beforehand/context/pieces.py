@@ -67,11 +67,17 @@ def shortened(piece: Piece, room: int) -> Piece | None:
     return None
 
 
+def source_of(choice: Choice) -> str | None:
+    """The tool or role that an item names; quoted, for an agent may put it into a prompt."""
+    source = choice.tool or choice.source
+    return None if source is None else quote(source)
+
+
 def size_of(piece: Piece) -> int:
     """Bytes that an item takes in a packet's JSON, its part of `rendered` included; never less."""
     choice, text = piece.of.choice, piece.shown.text
     reasons = [reason.name for reason in choice.why[:ITEM_REASONS]]
-    variable = (choice.tool, choice.source, choice.event_ids[-ITEM_EVENTS:], reasons, text, text)
+    variable = (source_of(choice), choice.event_ids[-ITEM_EVENTS:], reasons, text, text)
     return FIXED_BYTES + 28 * len(choice.conflicts) + 80 * len(reasons) + len(orjson.dumps(variable))
 
 

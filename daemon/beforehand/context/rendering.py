@@ -27,6 +27,9 @@ SOURCE_CHARS: Final = 48
 """A tool's name in a line's prefix."""
 FRAME_QUARTERS: Final = quarters(f"{OPENING}\n{CLOSING}")
 
+_OWN_KINDS: Final = frozenset({"workflow", "summary", "warning"})
+"""Kinds that the daemon itself makes: nobody needs to vouch for them."""
+
 Order = tuple[bool, int, int, int, str]
 
 
@@ -47,7 +50,7 @@ def prefix_of(choice: Choice) -> str:
         parts.append(str(choice.position))
     elif choice.at_us is not None:
         parts.append(f"{moment(choice.at_us):%Y-%m-%d}")
-    if choice.kind not in {"workflow", "summary"}:
+    if choice.kind not in _OWN_KINDS or choice.authority != "unknown":
         parts.append(_plain(who(choice.authority, choice.source, choice.tool)))
     return f"[{' '.join(parts)}]"
 

@@ -137,10 +137,11 @@ def _assigned(match: re.Match[str]) -> str | None:
 
 def _stated(match: re.Match[str]) -> str | None:
     """`the password is hunter2`: prose, so the value has to look like no word."""
-    before, secret = match.groups()
-    if _refers(secret) or not any(not char.isalpha() for char in secret.rstrip(".,;:!?\"')")):
+    before, stated = match.groups()
+    secret = stated.rstrip(".:!?)")
+    if _refers(secret) or secret.isalpha() or not secret:
         return None
-    return f"{before}{MARK}"
+    return f"{before}{MARK}{stated[len(secret) :]}"
 
 
 def _form(pattern: str) -> re.Pattern[str]:
@@ -237,7 +238,7 @@ _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----", re.IGNO
 _END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----", re.IGNORECASE)
 _CUT_KEY = re.compile(
     r"(?:(?:\s|\\[nrt])*(?:[A-Za-z0-9+/=]{16,}|(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]{1,80}))*"
-    r"(?:(?:\n|\\n)[A-Za-z0-9+/]*=*)?"
+    r"(?:(?:\n|\\n)[A-Za-z0-9+/]+=*(?=\n|\\n|\Z))?"
 )
 
 
