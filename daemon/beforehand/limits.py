@@ -36,7 +36,7 @@ PACKET_ITEMS: Final = 64
 ITEM_CHARS: Final = 1_200
 """One item's text; longer memories are cut to an excerpt."""
 HORIZON_MAX: Final = 8
-CANDIDATES: Final = 256
+CANDIDATES: Final = 160
 """Candidates scored for one step."""
 PACKET_EXPIRY_S: Final = 86_400
 
