@@ -11,13 +11,13 @@ from pathlib import Path
 import structlog
 
 from beforehand import shipped
+from beforehand.backends import models
 from beforehand.backends.clocks import SystemClock, VirtualClock
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal import SqliteJournal
 from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
-from beforehand.backends.models import LinearModel
 from beforehand.backends.mqtt.bus import MqttBus
 from beforehand.errors import ModelRefused, SettingsError
 from beforehand.index.semantic import SemanticWindows
@@ -119,7 +119,7 @@ def trigger_model(name: str | None) -> Model | None:
     if name is None:
         return None
     try:
-        return LinearModel.load(shipped.folder("models") / "trigger" / name, features.NAMES)
+        return models.load(shipped.folder("models") / "trigger" / name, features.NAMES, features.DEFINITION)
     except ModelRefused as refusal:
         _log.warning("the trigger model is not used", reason=str(refusal))
         return None

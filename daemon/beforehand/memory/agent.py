@@ -19,6 +19,8 @@ from beforehand.memory.codes import Codes
 from beforehand.memory.facts import FactBook
 from beforehand.memory.remembered import Remembered, authority_of, excerpts_of
 from beforehand.memory.session import Session
+from beforehand.memory.shelf import Shelf
+from beforehand.memory.slots import Slots
 from beforehand.memory.standing import is_standing, is_trivial
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
@@ -51,7 +53,8 @@ class AgentMemory:
         self.vectors = vectors
         self.facts = FactBook()
         self.codes = Codes()
-        self.mentions: dict[str, int] = {}
+        self.shelf = Shelf()
+        self.slots = Slots()
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 
@@ -116,11 +119,9 @@ class AgentMemory:
         self._rows[entry.scope.run, entry.id] = row
         self._index(kept, entry, session)
         self.facts.take(entry, event, row, authority)
-        session.said.take(kept)
-        for excerpt in kept.excerpts:
-            if excerpt.passage.value:
-                value = excerpt.passage.value.casefold()
-                self.mentions[value] = self.mentions.get(value, 0) + 1
+        self.shelf.put(kept)
+        session.said.take(kept, self.shelf)
+        self.slots.take(kept, self.shelf, session.said.count)
         return kept
 
     def _index(self, event: Remembered, entry: Entry, session: Session) -> None:

@@ -1,30 +1,152 @@
-"""Running tallies of one run that features read: what users said, and where each key was last seen."""
+"""Running tallies of one run that features read: who said which word last, where keys and values were seen and used.
+
+A run's events fall into *stretches*: one ends with a result of a tool. Stretches of one conversation share its names
+and numbers; `kinship` finds which earlier stretches the running one belongs to.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final
 
+import numpy as np
+
+from beforehand.index.growing import Ints, Table
 from beforehand.memory.remembered import Remembered
+from beforehand.memory.shelf import NONE, Column, Shelf
+
+_KIN_TERMS: Final = 96
+_KIN_STRETCHES: Final = 64
+
+
+class Heard(IntEnum):
+    """Number (from 1) of the newest event of a kind that has a word; 0: none."""
+
+    USER = 0
+    AGENT = 1
+    ARGS = 2
+    RESULT = 3
+
+
+class Use(IntEnum):
+    """Of a value: events that hold it, arguments that were filled with it, the event of the newest such call."""
+
+    SEEN = 0
+    USED = 1
+    USED_AT = 2
 
 
 @dataclass(slots=True)
 class Said:
-    """words: all words of user messages. newest: those of the newest one, at row `newest_row` (-1: none).
+    """Tallies of one run. `count`: its events so far; `newest_row`: of the newest user message, NONE before any."""
 
-    latest: words of a leaf's key to the newest row that has such a leaf.
-    """
+    count: int = 0
+    newest_row: int = NONE
+    newest_user: int = 0
+    newest_result_row: int = NONE
+    latest: dict[int, int] = field(default_factory=dict)
+    """Key code to the newest row of this run with such a leaf."""
+    number_of: dict[int, int] = field(default_factory=dict)
+    """Row to the number of the event in this run, from 1."""
+    stretch_of: dict[int, int] = field(default_factory=dict)
+    stretches: list[dict[int, None]] = field(default_factory=lambda: [{}])
+    holding: dict[int, list[int]] = field(default_factory=dict)
+    """Term to the stretches that have it, ascending."""
+    _words: dict[int, int] = field(default_factory=dict)
+    heard: Table[np.int64] = field(default_factory=lambda: Table(len(Heard), np.int64))
+    _values: dict[int, int] = field(default_factory=dict)
+    uses: Table[np.int64] = field(default_factory=lambda: Table(len(Use), np.int64))
 
-    words: set[str] = field(default_factory=set)
-    newest: frozenset[str] = frozenset()
-    newest_row: int = -1
-    latest: dict[frozenset[str], int] = field(default_factory=dict)
+    def __post_init__(self) -> None:
+        self.heard.add((0,) * len(Heard))
+        self.uses.add((0,) * len(Use))
 
-    def take(self, event: Remembered) -> None:
-        """Fold in one event."""
-        for excerpt in event.excerpts:
-            if excerpt.key:
-                self.latest[excerpt.key] = event.row
-        if event.authority == "user" and event.excerpts:
-            self.newest = frozenset().union(*(excerpt.words for excerpt in event.excerpts))
-            self.words |= self.newest
-            self.newest_row = event.row
+    def take(self, event: Remembered, shelf: Shelf) -> None:
+        """Fold in one event that is on the shelf."""
+        self.count += 1
+        self.number_of[event.row] = self.count
+        self.stretch_of[event.row] = len(self.stretches) - 1
+        places = shelf.places(event.row)
+        if not places:
+            return
+        columns = shelf.columns.rows[places.start : places.stop]
+        for key in columns[:, Column.KEY].tolist():
+            if key != NONE:
+                self.latest[key] = event.row
+        terms = np.unique(shelf.words.gather(np.arange(places.start, places.stop))[0]).tolist()
+        self._hear(event, terms)
+        self._keep(event, set(columns[:, Column.VALUE].tolist()) - {NONE})
+        if event.kind == "observation":
+            self.newest_result_row = event.row
+            self.stretches.append({})
+
+    def words(self, terms: Ints) -> Ints:
+        """Rows of `heard` of these terms (row 0 for words that the run has not had)."""
+        find = self._words.get
+        return np.fromiter((find(term, 0) for term in terms.tolist()), np.int64, len(terms))
+
+    def values(self, values: Ints) -> Ints:
+        """Rows of `uses` of these values."""
+        find = self._values.get
+        return np.fromiter((find(value, 0) for value in values.tolist()), np.int64, len(values))
+
+    def focus(self) -> int:
+        """The stretch that the next step belongs to: the running one, or the last one while nothing has been said."""
+        last = len(self.stretches) - 1
+        return last if self.stretches[last] or not last else last - 1
+
+    def kinship(self) -> dict[int, float]:
+        """Stretches that share words with the focus: the share of the focus's words, 0..1, rare ones counting more.
+
+        At most the newest of a word's stretches are looked at; a word of more than half of all stretches tells nothing.
+        """
+        focus = self.focus()
+        held = [(self.holding[term], term) for term in self.stretches[focus]]
+        most = max(2, len(self.stretches) // 2)
+        telling = sorted((len(where), term) for where, term in held if len(where) <= most)[:_KIN_TERMS]
+        kin: dict[int, float] = {}
+        whole = 1e-9
+        for frequency, term in telling:
+            weight = math.log(1 + len(self.stretches) / frequency)
+            whole += weight if frequency > 1 else 0.2 * weight
+            for stretch in self.holding[term][-_KIN_STRETCHES:]:
+                kin[stretch] = kin.get(stretch, 0.0) + weight
+        shared = {stretch: min(1.0, weight / whole) for stretch, weight in kin.items()}
+        shared[focus] = 1.0
+        return shared
+
+    def _hear(self, event: Remembered, terms: list[int]) -> None:
+        column = _who(event)
+        cells = self._words
+        stretch = len(self.stretches) - 1
+        here = self.stretches[stretch]
+        for term in terms:
+            row = cells.get(term)
+            if row is None:
+                row = cells[term] = self.heard.add((0,) * len(Heard))
+            self.heard.rows[row, column] = self.count
+            if term not in here:
+                here[term] = None
+                self.holding.setdefault(term, []).append(stretch)
+        if column == Heard.USER:
+            self.newest_row, self.newest_user = event.row, self.count
+
+    def _keep(self, event: Remembered, values: set[int]) -> None:
+        for value in sorted(values):
+            row = self._values.get(value)
+            if row is None:
+                row = self._values[value] = self.uses.add((0,) * len(Use))
+            self.uses.rows[row, Use.SEEN] += 1
+            if event.kind == "action":
+                self.uses.rows[row, Use.USED] += 1
+                self.uses.rows[row, Use.USED_AT] = self.count
+
+
+def _who(event: Remembered) -> Heard:
+    if event.kind == "action":
+        return Heard.ARGS
+    if event.authority == "user":
+        return Heard.USER
+    return Heard.AGENT if event.authority == "agent" else Heard.RESULT

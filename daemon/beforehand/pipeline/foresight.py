@@ -8,6 +8,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from beforehand import limits
 from beforehand.context.choice import Choice, named
 from beforehand.context.tokens import count_tokens
@@ -23,8 +26,10 @@ from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
 from beforehand.trigger.candidates import Ask, Candidate, gather
 from beforehand.trigger.decision import Scored, decide
+from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
+from beforehand.trigger.pool import likeliest
 from beforehand.trigger.rules import Firing, Firings, fire
 from beforehand.trigger.rules import Recall as Asked
 
@@ -32,6 +37,7 @@ _NEAREST: Final = 8
 _VALUES: Final = 16
 _NEWEST: Final = 6
 _EXPLAINED: Final = 64
+_GLANCED_EVENTS: Final = 500
 _FALLING: Final = 0.25
 """How fast a rule's claim falls with the rank of what its recall found."""
 
@@ -59,6 +65,16 @@ class Foreseen:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """Candidates with their features, shape (n, len(features.NAMES)), the rules that fired, and how much was found."""
+
+    candidates: list[Candidate]
+    features: NDArray[np.float32]
+    firings: Sequence[Firing]
+    finds: int
+
+
 class Foresight:
     """Holds the parts that decide. Deciding changes nothing: the run's book is read, never written, here."""
 
@@ -71,26 +87,35 @@ class Foresight:
 
     def foresee(self, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> Foreseen:
         """What to say before `step`, from the memory as it stands at `now_us` (microseconds since 1970, UTC)."""
-        situation = situation_of(memory, session, step, now_us)
-        fired = fire(self._packs, situation, Firings(), now_us)
-        ask = Ask.of(step)
-        finds = list(self._find(memory, session, step, fired.firings, now_us))
-        candidates = gather(memory, finds, ask)
-        scores = None
-        if self._model is not None:
-            moment = features.Moment.of(memory, session, step, ask)
-            scores = self._model.score(features.matrix(candidates, moment))
-        self._cool(session, step, candidates, fired.firings, book, now_us)
+        return self.choose(self.consider(memory, session, step, now_us), memory, session, step, book, now_us)
+
+    def choose(
+        self, matter: Matter, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int
+    ) -> Foreseen:
+        """The decision over what was considered; `matter` stays as it is."""
+        firings = matter.firings
+        scores = None if self._model is None else self._model.score(matter.features)
+        candidates = _cooled(matter, session, step, book, now_us)
         tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
         scored = decide(candidates, scores, tokens, self._policy, self._barred(memory, session, candidates, now_us))
         choices = [
             warned
-            for firing in fired.firings
+            for firing in firings
             if (warned := _warning(firing)) and not book.within(named(warned).id, firing.rule, step.id, now_us)
         ]
         worthy = (one for one in scored if one.left_out is None)
         choices += [_choice(one, session) for one in islice(worthy, limits.PACKET_ITEMS)]
-        return Foreseen(choices, self._missing(), len(memory.events), fired.firings, scored, len(finds))
+        return Foreseen(choices, self._missing(), len(memory.events), firings, scored, matter.finds)
+
+    def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
+        """What a decision is made from: serving scores it, training collects it."""
+        fired = fire(self._packs, situation_of(memory, session, step, now_us), Firings(), now_us)
+        ask = Ask.of(step)
+        moment = Moment.of(memory, session, step, ask)
+        finds = list(self._find(memory, session, step, fired.firings, now_us))
+        rows = memory.timeline.last(_GLANCED_EVENTS, run=session.code)
+        candidates = gather(memory, finds, ask, likeliest(moment, rows, limits.CANDIDATES))
+        return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds))
 
     def _find(
         self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
@@ -115,24 +140,6 @@ class Foresight:
         ):
             yield from ((None, 0.0, found) for found in ask(plain))
 
-    def _cool(
-        self,
-        session: Session,
-        step: Step,
-        candidates: list[Candidate],
-        firings: Sequence[Firing],
-        book: Runbook,
-        now_us: int,
-    ) -> None:
-        """A rule does not ask again, within its cooldown, for what was said: only the model may still want it."""
-        rules = {firing.rule.name: firing.rule for firing in firings}
-        for candidate in candidates:
-            if any(rules[name].cooldown_steps or rules[name].cooldown_s for name in candidate.rules):
-                said = named(_plain(candidate, session)).id
-                cooling = [name for name in candidate.rules if book.within(said, rules[name], step.id, now_us)]
-                for name in cooling:
-                    del candidate.rules[name]
-
     def _barred(
         self, memory: AgentMemory, session: Session, candidates: list[Candidate], now_us: int
     ) -> dict[int, str]:
@@ -156,6 +163,27 @@ class Foresight:
 
     def _embed(self, query: str) -> Vector:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
+
+
+def _cooled(matter: Matter, session: Session, step: Step, book: Runbook, now_us: int) -> list[Candidate]:
+    """A rule does not ask again, within its cooldown, for what was said: only the model may still want it."""
+    cooling = {
+        firing.rule.name: firing.rule
+        for firing in matter.firings
+        if firing.rule.cooldown_steps or firing.rule.cooldown_s
+    }
+    cooled = []
+    for candidate in matter.candidates:
+        held = [name for name in candidate.rules if name in cooling]
+        if held:
+            said = named(_plain(candidate, session)).id
+            gone = {name for name in held if book.within(said, cooling[name], step.id, now_us)}
+            if gone:
+                left = {name: claim for name, claim in candidate.rules.items() if name not in gone}
+                cooled.append(replace(candidate, rules=left))
+                continue
+        cooled.append(candidate)
+    return cooled
 
 
 def _recall_of(asked: Asked, session: Session, now_us: int) -> Recall:

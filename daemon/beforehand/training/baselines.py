@@ -14,8 +14,8 @@ _CHARS_A_TOKEN = 4
 
 
 def newest(texts: Sequence[str], budget_tokens: int, most: int = 10) -> str:
-    """The newest `most` events, as many as fit, oldest first."""
-    return _filled(reversed(texts[-most:]), budget_tokens)
+    """The newest `most` events, as many as fit, newest first."""
+    return "\n".join(filled(reversed(texts[-most:]), budget_tokens))
 
 
 def similar(embedder: Embedder, texts: Sequence[str], query: str, budget_tokens: int) -> str:
@@ -23,10 +23,11 @@ def similar(embedder: Embedder, texts: Sequence[str], query: str, budget_tokens:
     if not texts:
         return ""
     scores = embedder.embed(texts) @ embedder.embed([query])[0]
-    return _filled((texts[row] for row in np.argsort(-scores, kind="stable")), budget_tokens)
+    return "\n".join(filled((texts[row] for row in np.argsort(-scores, kind="stable")), budget_tokens))
 
 
-def _filled(texts: Iterable[str], budget_tokens: int) -> str:
+def filled(texts: Iterable[str], budget_tokens: int) -> list[str]:
+    """The texts in order, each cut to 200 tokens, as many as fit."""
     kept: list[str] = []
     left = budget_tokens
     for text in texts:
@@ -36,4 +37,4 @@ def _filled(texts: Iterable[str], budget_tokens: int) -> str:
             continue
         kept.append(cut)
         left -= tokens
-    return "\n".join(kept)
+    return kept

@@ -46,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """One recorded run."""
+    """One recorded run. `spaces`: where runs were woven into one, a label for each event (and the step of a call)."""
 
     id: str
     source: str
@@ -54,6 +54,8 @@ class Trajectory:
     events: tuple[dict[str, Any], ...]
     needs_of: Mapping[str, tuple[str, ...]]
     outcome: float | None = None
+    split: str = ""
+    spaces: tuple[str, ...] = ()
 
     def calls(self, view: int = 0) -> list[Call]:
         """The calls in order. view: newest events that the agent still sees; what stands there is not needed."""
@@ -72,20 +74,25 @@ class Trajectory:
         return calls
 
     def plan(self, space: str | None = None) -> Said:
-        """The plan that the agent would have sent before anything happened."""
-        steps: list[dict[str, Any]] = [
-            {"id": call.step, "tool": call.tool, "goal": call.goal, "needs": list(call.needs)} for call in self.calls()
+        """The plan that the agent would have sent before anything happened. space: label of all, unless woven."""
+        steps = [
+            {
+                "id": f"s{number}",
+                "tool": self.events[index]["name"],
+                "goal": in_words(self.events[index]["name"]),
+                "needs": list(self.needs_of.get(self.events[index]["name"], ())),
+                **self._label(index, space),
+            }
+            for number, index in enumerate(self._calls(), 1)
         ]
-        for step in steps:
-            step.update({} if space is None else {"space": space})
         return Said("plan", {"goal": f"{self.domain} task", "task_type": self.domain, "revision": 1, "steps": steps})
 
     def messages(self, space: str | None = None) -> Iterator[Said]:
         """Everything after the plan, in order. A call is: step begin, action; its result: observation, step end."""
-        numbers = {call.index: number for number, call in enumerate(self.calls())}
-        label = {} if space is None else {"space": space}
+        numbers = {index: number for number, index in enumerate(self._calls())}
         running: int | None = None
         for index, event in enumerate(self.events):
+            label = self._label(index, space)
             if index in numbers:
                 if running is not None:
                     yield _end(running)
@@ -97,6 +104,13 @@ class Trajectory:
                 running = None
         if running is not None:
             yield _end(running)
+
+    def _calls(self) -> list[int]:
+        return [index for index, event in enumerate(self.events) if event["type"] == "call"]
+
+    def _label(self, index: int, space: str | None) -> dict[str, str]:
+        label = self.spaces[index] if self.spaces else space
+        return {} if label is None else {"space": label}
 
 
 def message_of(event: dict[str, Any]) -> dict[str, Any]:
@@ -173,6 +187,7 @@ def from_rows(rows: Iterable[dict[str, Any]]) -> list[Trajectory]:
             events=tuple(row["events"]),
             needs_of=needs_of,
             outcome=row.get("outcome"),
+            split=row.get("split", ""),
         )
         for row in kept
     ]

@@ -44,15 +44,24 @@ class Ask:
         return cls(frozenset(terms(step.announcement)), tuple(frozenset(words(need)) for need in step.needs))
 
 
-def gather(memory: AgentMemory, finds: Iterable[tuple[str | None, float, Found]], ask: Ask) -> list[Candidate]:
-    """Candidates of (rule or None, strength, find), at most limits.CANDIDATES, in order of first find.
+def gather(
+    memory: AgentMemory,
+    finds: Iterable[tuple[str | None, float, Found]],
+    ask: Ask,
+    nearby: Iterable[tuple[int, int]] = (),
+) -> list[Candidate]:
+    """Candidates of (rule or None, strength, find) in order of first find, then (row, number) `nearby`.
 
-    A find of a whole event becomes its few passages that share most with the step.
+    At most limits.CANDIDATES. A find of a whole event becomes its few passages that share most with the step. A record
+    told in one line is no candidate: its leaves are.
     """
     found: dict[tuple[int, int], Candidate] = {}
+    best: dict[int, list[int]] = {}
     for rule, strength, find in finds:
         event = memory.events[find.row]
-        numbers = _best_passages(event, ask) if find.passage is None else [find.passage]
+        if find.passage is None and find.row not in best:
+            best[find.row] = _best_passages(event, ask)
+        numbers = best[find.row] if find.passage is None else [find.passage]
         for number in numbers:
             candidate = found.get((find.row, number))
             if candidate is None:
@@ -64,6 +73,12 @@ def gather(memory: AgentMemory, finds: Iterable[tuple[str | None, float, Found]]
             if rule is not None:
                 claim = strength * _relevance(find, candidate.excerpt, ask)
                 candidate.rules[rule] = max(claim, candidate.rules.get(rule, 0.0))
+    for row, number in nearby:
+        if len(found) == limits.CANDIDATES:
+            break
+        if (row, number) not in found:
+            event = memory.events[row]
+            found[row, number] = Candidate(event, number, event.excerpts[number])
     return list(found.values())
 
 
@@ -82,13 +97,11 @@ def _relevance(find: Found, excerpt: Excerpt, ask: Ask) -> float:
 
 
 def _best_passages(event: Remembered, ask: Ask) -> list[int]:
-    if len(event.excerpts) <= _PASSAGES_OF_ONE_EVENT:
-        return list(range(len(event.excerpts)))
-    scored = sorted(
-        range(len(event.excerpts)),
-        key=lambda number: (-_shared(event.excerpts[number], ask), number),
-    )
-    return scored[:_PASSAGES_OF_ONE_EVENT]
+    numbers = [number for number, excerpt in enumerate(event.excerpts) if excerpt.passage.kind != "record"]
+    if len(numbers) <= _PASSAGES_OF_ONE_EVENT:
+        return numbers
+    numbers.sort(key=lambda number: (-_shared(event.excerpts[number], ask), number))
+    return numbers[:_PASSAGES_OF_ONE_EVENT]
 
 
 def _shared(excerpt: Excerpt, ask: Ask) -> float:

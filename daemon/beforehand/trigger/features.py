@@ -5,57 +5,17 @@ Every feature is computed from what was known at the moment of the decision, all
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.memory.agent import AgentMemory
-from beforehand.memory.remembered import Remembered
-from beforehand.memory.session import Session
-from beforehand.memory.steps import Step
-from beforehand.trigger.candidates import Ask, Candidate
-
-_RECENT_HALF_LIFE_EVENTS: Final = 10.0
-_NEWEST_EVENTS: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """What a step's decision is made from, the same for all its candidates.
-
-    user_words: words that users said in this run. newest_words: words of the newest user message.
-    latest: key words to the newest row of this run that has a leaf with that key.
-    """
-
-    ask: Ask
-    step: Step
-    run: str
-    position: int
-    user_words: set[str]
-    newest_words: frozenset[str]
-    newest_user_row: int
-    latest: dict[frozenset[str], int]
-    mentions: dict[str, int]
-
-    @classmethod
-    def of(cls, memory: AgentMemory, session: Session, step: Step, ask: Ask) -> Moment:
-        """The moment before `step`, from the memory as it stands."""
-        said = session.said
-        return cls(
-            ask=ask,
-            step=step,
-            run=session.scope.run,
-            position=session.position,
-            user_words=said.words,
-            newest_words=said.newest,
-            newest_user_row=said.newest_row,
-            latest=said.latest,
-            mentions=memory.mentions,
-        )
+from beforehand.trigger import likeness, places, slotted, spoken
+from beforehand.trigger.candidates import Candidate
+from beforehand.trigger.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,103 +24,91 @@ class Feature:
 
     name: str
     meaning: str
-    low: float
-    high: float
-    direction: int
-    of: Callable[[Candidate, Moment], float]
+    low: float = 0.0
+    high: float = 1.0
+    direction: int = 0
+
+
+FEATURES: Final = (
+    # trigger.likeness: what the step says of itself, against the passage
+    Feature("need_key", "words of the leaf's key against those of a need (Jaccard)", direction=1),
+    Feature("need_in_key", "share of a need's words that the key has", direction=1),
+    Feature("key_in_need", "share of the key's words that a need has"),
+    Feature("need_in_source", "share of a need's words in the key and the name of the tool that said it", direction=1),
+    Feature("need_words", "share of a need's words in the passage", direction=1),
+    Feature("needs_met", "share of all needs of which the passage has a word", direction=1),
+    Feature("goal_words", "share of the announcement's words in the passage, rare ones counting more", direction=1),
+    Feature("kinds_fit", "share of the needs of which the passage has the kind of value (date, number, name, ...)"),
+    Feature("kinds", "how many kinds of value stand in the passage, over nine"),
+    Feature("exact", "nearness in the exact channel", direction=1),
+    Feature("lexical", "nearness in the hybrid or lexical channel", direction=1),
+    Feature("facts", "nearness among standing facts and sentences"),
+    # trigger.slotted: what earlier calls were filled with
+    Feature("slot_key", "share of this slot's fillings that came from a leaf of this key", direction=1),
+    Feature("slot_key_any", "the same over all tools with an argument of this name", direction=1),
+    Feature("slot_tool", "share of this slot's fillings that came from a result of this tool", direction=1),
+    Feature("slot_form", "share of the slot's fillings with this outline (digits and letters)", direction=1),
+    Feature("slot_value", "the value filled the slot in this run; halves every ten events since", direction=1),
+    Feature("slot_value_any", "the same for an argument of this name of any tool", direction=1),
+    Feature("slot_newest", "the value is the slot's newest in this run", direction=1),
+    Feature("slot_spoken", "share of the slot's fillings that no leaf had, where a user speaks", direction=1),
+    Feature("slots_known", "share of the needs whose slot was filled before"),
+    # trigger.places: where the passage stands
+    Feature("recent", "halves every ten events of the run"),
+    Feature("age", "events of the run since, log(1 + n) / 8"),
+    Feature("same_run", "from this run", direction=1),
+    Feature("same_space", "same label as the step; one half where either has none", direction=1),
+    Feature("newest_user", "from the newest message of a user"),
+    Feature("newest_result", "from the newest result of a tool"),
+    Feature("same_tool", "from the tool of the step"),
+    Feature("kin", "share of the running stretch's words that its stretch has, rare ones counting more"),
+    Feature("kin_best", "the same over the best of all candidates"),
+    Feature("newest_of_key", "no later leaf of the run has this key"),
+    Feature("rivals", "1 over one more than the candidates of the same key from later events"),
+    Feature("siblings", "1 over one more than the candidates of the same key from the same event"),
+    Feature("needs", "1 over one more than the needs of the step"),
+    Feature("leaf", "a value with a key"),
+    Feature("identifier", "made like an identifier"),
+    Feature("depth", "1 at the top of its record, less below"),
+    Feature("early", "1 at the start of its event, less after"),
+    Feature("length", "characters of the passage, over 400"),
+    Feature("first", "1 in the first element of a list, less in later ones"),
+    Feature("key_words", "words of the key, over four"),
+    Feature("from_user", "the user vouches for it"),
+    Feature("from_agent", "said by the agent"),
+    Feature("from_args", "an argument of an earlier call"),
+    Feature("failed", "of an event that failed"),
+    Feature("alone", "1 over the passages of its event"),
+    # trigger.spoken: what was said of its words since
+    Feature("value_said", "share of the value's words that users said in this run", direction=1),
+    Feature("value_told", "share of the value's words that users or the agent said; halves every six events since"),
+    Feature("value_in_args", "share of the value's words that stood in arguments; halves every six events since"),
+    Feature("record_said", "words of its record that users said, rare ones counting more, saturating", direction=1),
+    Feature("record_told", "words of its record that users or the agent said lately, the same way", direction=1),
+    Feature("record_best", "record_told over that of the best record of the same event", direction=1),
+    Feature("record_used", "words of its record that stood in arguments, the same way"),
+    Feature("words_newest", "share of the passage's words that the newest user message has"),
+    Feature("seen", "events of the run with this value, log(1 + n) / 5"),
+    Feature("used", "calls of the run with this value, log(1 + n) / 5"),
+    Feature("used_lately", "halves every ten events since its newest call; 0 when it was never used"),
+    Feature("unused_identifier", "made like an identifier and in no call yet"),
+)
+NAMES: Final = tuple(feature.name for feature in FEATURES)
+DEFINITION: Final = hashlib.blake2b(
+    "\n".join(f"{f.name} {f.meaning} {f.low} {f.high} {f.direction}" for f in FEATURES).encode(), digest_size=8
+).hexdigest()
+"""Changes with any name, meaning, range or direction: a model knows for which definition it was trained."""
 
 
 def matrix(candidates: Sequence[Candidate], moment: Moment) -> NDArray[np.float32]:
     """Shape (len(candidates), len(FEATURES)), float32, columns in the order of FEATURES."""
-    rows = [[feature.of(candidate, moment) for feature in FEATURES] for candidate in candidates]
-    return np.array(rows, dtype=np.float32).reshape(len(candidates), len(FEATURES))
-
-
-def _need_key(candidate: Candidate, moment: Moment) -> float:
-    key = candidate.excerpt.key
-    if not key:
-        return 0.0
-    return max((len(key & need) / len(key | need) for need in moment.ask.needs), default=0.0)
-
-
-def _need_in_key(candidate: Candidate, moment: Moment) -> float:
-    key = candidate.excerpt.key
-    return max((len(key & need) / len(need) for need in moment.ask.needs if need), default=0.0)
-
-
-def _need_words(candidate: Candidate, moment: Moment) -> float:
-    words = candidate.excerpt.words
-    return max((len(words & need) / len(need) for need in moment.ask.needs if need), default=0.0)
-
-
-def _goal_words(candidate: Candidate, moment: Moment) -> float:
-    asked = moment.ask.words
-    return len(candidate.excerpt.words & asked) / len(asked) if asked else 0.0
-
-
-def _recent(candidate: Candidate, moment: Moment) -> float:
-    if candidate.event.run != moment.run:
-        return 0.0
-    return float(0.5 ** ((moment.position - candidate.event.position) / _RECENT_HALF_LIFE_EVENTS))
-
-
-def _same_space(candidate: Candidate, moment: Moment) -> float:
-    if candidate.event.space is None or moment.step.space is None:
-        return 0.5
-    return float(candidate.event.space == moment.step.space)
-
-
-def _value_said(candidate: Candidate, moment: Moment) -> float:
-    value = candidate.excerpt.value
-    return len(value & moment.user_words) / len(value) if value else 0.0
-
-
-def _record_said(candidate: Candidate, moment: Moment) -> float:
-    said = len(candidate.excerpt.record & moment.user_words)
-    return said / (2.0 + said)
-
-
-def _newest_of_key(candidate: Candidate, moment: Moment) -> float:
-    return float(moment.latest.get(candidate.excerpt.key) == candidate.event.row)
-
-
-def _mentioned(candidate: Candidate, moment: Moment) -> float:
-    value = candidate.excerpt.passage.value
-    return math.log1p(moment.mentions.get(value.casefold(), 0)) / 5.0 if value else 0.0
-
-
-def _kind_of(event: Remembered, kind: str) -> float:
-    return float(event.kind == kind)
-
-
-FEATURES: Final = (
-    Feature("need_key", "words of the leaf's key against those of a need (Jaccard)", 0, 1, 1, _need_key),
-    Feature("need_in_key", "share of a need's words that the key has", 0, 1, 1, _need_in_key),
-    Feature("need_words", "share of a need's words in the passage", 0, 1, 1, _need_words),
-    Feature("goal_words", "share of the announcement's words in the passage", 0, 1, 1, _goal_words),
-    Feature("exact", "nearness in the exact channel", 0, 1, 1, lambda c, _: c.channels.get("exact", 0.0)),
-    Feature("lexical", "nearness in the hybrid or lexical channel", 0, 1, 1,
-            lambda c, _: max(c.channels.get("lexical", 0.0), c.channels.get("hybrid", 0.0))),
-    Feature("timeline", "nearness in the window", 0, 1, 0, lambda c, _: c.channels.get("window", 0.0)),
-    Feature("facts", "nearness among standing facts and sentences", 0, 1, 1, lambda c, _: c.channels.get("facts", 0.0)),
-    Feature("recent", "halves every ten messages of the run", 0, 1, 0, _recent),
-    Feature("same_run", "from this run", 0, 1, 1, lambda c, m: float(c.event.run == m.run)),
-    Feature("same_space", "same label as the step; one half where either has none", 0, 1, 1, _same_space),
-    Feature("from_user", "the user vouches for it", 0, 1, 0, lambda c, _: float(c.event.authority == "user")),
-    Feature("from_args", "an argument of an earlier call", 0, 1, 0, lambda c, _: _kind_of(c.event, "action")),
-    Feature("failed", "of an event that failed", 0, 1, 0, lambda c, _: float(c.event.ok is False)),
-    Feature("leaf", "a value with a key", 0, 1, 0, lambda c, _: float(c.excerpt.passage.value is not None)),
-    Feature("identifier", "made like an identifier", 0, 1, 0, lambda c, _: float(c.excerpt.identifier)),
-    Feature("depth", "1 at the top of its record, less below", 0, 1, 0,
-            lambda c, _: 1.0 / (1 + c.excerpt.passage.path.count("."))),
-    Feature("early", "1 at the start of its event, less after", 0, 1, 0, lambda c, _: 1.0 / (1 + c.number)),
-    Feature("length", "characters of the passage, over 400", 0, 1, 0,
-            lambda c, _: min(1.0, len(c.excerpt.passage.text) / 400)),
-    Feature("value_said", "share of the value's words that users said in this run", 0, 1, 1, _value_said),
-    Feature("record_said", "words of its record that users said, saturating", 0, 1, 1, _record_said),
-    Feature("newest_user", "from the newest message of a user", 0, 1, 0,
-            lambda c, m: float(c.event.row == m.newest_user_row)),
-    Feature("newest_of_key", "no later leaf of the run has this key", 0, 1, 1, _newest_of_key),
-    Feature("mentioned", "how often the value came, log(1 + n) / 5", 0, 3, 1, _mentioned),
-)  # fmt: skip
-NAMES: Final = tuple(feature.name for feature in FEATURES)
+    if not candidates:
+        return np.zeros((0, len(FEATURES)), np.float32)
+    at = moment.places(candidates)
+    blocks = (
+        likeness.block(candidates, at, moment),
+        slotted.block(at, moment),
+        places.block(at, moment),
+        spoken.block(at, moment),
+    )
+    return np.concatenate(blocks, axis=1, dtype=np.float32)

@@ -1,0 +1,176 @@
+"""Every passage of one agent as columns, so that all candidates of a step are compared with it at once.
+
+What never changes about a passage is worked out when its event comes, and kept as numbers. A *place* is the number of
+a passage among all of the agent's, in order of arrival.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+
+from beforehand import limits
+from beforehand.index.growing import Codes, Ints, Ragged, Table
+from beforehand.index.segmentation import words
+from beforehand.index.shapes import kinds_in, outline
+from beforehand.memory.remembered import Excerpt, Remembered
+
+NONE: Final = -1
+_SHORT_VALUE_WORDS: Final = 8
+
+
+class Column(IntEnum):
+    """Codes of a passage; NONE where it has none. RECORD: row of `Shelf.records`. KINDS: bits of index.shapes.
+
+    SUMMARY: 1 for a record told in one line, whose leaves are passages too.
+    """
+
+    ROW = 0
+    KEY = 1
+    VALUE = 2
+    OUTLINE = 3
+    RECORD = 4
+    KINDS = 5
+    TOOL = 6
+    SUMMARY = 7
+
+
+class Fixed(IntEnum):
+    """What of a passage never changes, each 0..1. FIRST: 1 for the first element of a list, less after."""
+
+    LEAF = 0
+    IDENTIFIER = 1
+    DEPTH = 2
+    EARLY = 3
+    LENGTH = 4
+    FIRST = 5
+    KEY_WORDS = 6
+    FROM_USER = 7
+    FROM_AGENT = 8
+    FROM_ARGS = 9
+    FAILED = 10
+    ALONE = 11
+
+
+class Shelf:
+    """Passages of an agent. The words of a passage, of its value and of its record are term codes."""
+
+    def __init__(self) -> None:
+        self.terms = Codes()
+        self.values = Codes()
+        self.outlines = Codes()
+        self.tools = Codes()
+        self.tool_words: list[frozenset[str]] = []
+        self.keys: list[frozenset[str]] = []
+        self.columns = Table(len(Column), np.int64)
+        self.fixed = Table(len(Fixed), np.float32)
+        self.words = Ragged()
+        self.value_words = Ragged()
+        self.records = Ragged()
+        self._key_codes: dict[frozenset[str], int] = {}
+        self._first: list[int] = []
+        self.frequency: dict[int, int] = {}
+        """Term to the number of events that have it."""
+
+    @property
+    def events(self) -> int:
+        """Events put so far."""
+        return len(self._first)
+
+    def place(self, row: int, number: int) -> int:
+        """The place of a passage."""
+        return self._first[row] + number
+
+    def places(self, row: int) -> range:
+        """The places of all passages of an event."""
+        end = self._first[row + 1] if row + 1 < len(self._first) else self.columns.size
+        return range(self._first[row], end)
+
+    def key_code(self, words: frozenset[str]) -> int:
+        """The code of a key's words; NONE for none."""
+        if not words:
+            return NONE
+        code = self._key_codes.get(words)
+        if code is None:
+            code = self._key_codes[words] = len(self.keys)
+            self.keys.append(words)
+        return code
+
+    def put(self, event: Remembered) -> None:
+        """Add the passages of the next event."""
+        self._first.append(self.columns.size)
+        records: dict[int, dict[int, None]] = {}
+        for excerpt in event.excerpts:
+            if len(excerpt.value) <= _SHORT_VALUE_WORDS:
+                group = records.setdefault(excerpt.passage.group, {})
+                group.update(dict.fromkeys(self.terms[word] for word in sorted(excerpt.value)))
+        rows = {group: self.records.add(told) for group, told in records.items()}
+        had: dict[int, None] = {}
+        for excerpt in event.excerpts:
+            had.update(dict.fromkeys(self._put(event, excerpt, rows.get(excerpt.passage.group, NONE))))
+        for term in had:
+            self.frequency[term] = self.frequency.get(term, 0) + 1
+
+    def _put(self, event: Remembered, excerpt: Excerpt, record: int) -> list[int]:
+        passage = excerpt.passage
+        value = passage.value
+        said = [self.terms[word] for word in sorted(excerpt.words)]
+        self.columns.add(
+            (
+                event.row,
+                self.key_code(excerpt.key),
+                self.values[value.casefold()] if value else NONE,
+                self.outlines[outline(value)] if value else NONE,
+                record,
+                kinds_in(value if value and passage.kind == "leaf" else passage.text),
+                self._tool_code(event.tool),
+                passage.kind == "record",
+            )
+        )
+        self.fixed.add(_fixed(event, excerpt))
+        self.words.add(said)
+        self.value_words.add([self.terms[word] for word in sorted(excerpt.value)])
+        return said
+
+    def _tool_code(self, tool: str | None) -> int:
+        if not tool:
+            return NONE
+        code = self.tools[tool]
+        if code == len(self.tool_words):
+            self.tool_words.append(frozenset(words(tool)))
+        return code
+
+    def newest(self, rows: Ints, most: int) -> Ints:
+        """Places of the passages of `rows` (oldest first), from the newest events back, about `most`, ascending."""
+        found: list[range] = []
+        count = 0
+        for row in rows[::-1].tolist():
+            places = self.places(row)
+            found.append(places)
+            count += len(places)
+            if count >= most:
+                break
+        if not found:
+            return np.zeros(0, np.int64)
+        return np.concatenate([np.arange(places.start, places.stop) for places in reversed(found)])
+
+
+def _fixed(event: Remembered, excerpt: Excerpt) -> tuple[float, ...]:
+    passage = excerpt.passage
+    element = next((int(step) for step in passage.path.split(".") if step.isdigit() and len(step) < 4), 0)
+    return (
+        float(passage.kind == "leaf"),
+        float(excerpt.identifier),
+        1.0 / (1 + passage.depth),
+        1.0 / (1 + passage.position),
+        min(1.0, len(passage.text) / limits.PASSAGE_CHARS),
+        1.0 / (1 + element),
+        min(1.0, len(excerpt.key) / 4),
+        float(event.authority == "user"),
+        float(event.authority == "agent" and event.kind != "action"),
+        float(event.kind == "action"),
+        float(event.ok is False),
+        1.0 / len(event.excerpts),
+    )

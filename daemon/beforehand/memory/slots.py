@@ -1,0 +1,77 @@
+"""What arguments were filled with in earlier calls of an agent: from which keys, whose words, in what form.
+
+A slot is the argument of a tool. Where a slot was filled from in the past is the best guess for where the next value
+stands; an argument of the same name of another tool is the second best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from beforehand.memory.remembered import Remembered
+from beforehand.memory.shelf import NONE, Column, Shelf
+
+_KEPT: Final = 64
+ANY_TOOL: Final = ""
+Slot = tuple[str, frozenset[str]]
+"""(tool, words of the argument's name); ANY_TOOL stands for all tools together."""
+
+
+@dataclass(slots=True)
+class Fillings:
+    """Of one slot: how often it was filled, from which keys, in which outlines; the newest values by run."""
+
+    count: int = 0
+    keys: dict[int, int] = field(default_factory=dict)
+    tools: dict[int, int] = field(default_factory=dict)
+    outlines: dict[int, int] = field(default_factory=dict)
+    spoken: int = 0
+    values: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Run to values with the number of the call's event, newest last."""
+
+
+class Slots:
+    """All slots of one agent."""
+
+    def __init__(self) -> None:
+        self._fillings: dict[Slot, Fillings] = {}
+        self._leaves: dict[int, int] = {}
+
+    def of(self, tool: str, name: frozenset[str]) -> Fillings | None:
+        """What is known of a slot; None before its first filling."""
+        return self._fillings.get((tool, name))
+
+    def take(self, event: Remembered, shelf: Shelf, number: int) -> None:
+        """Fold in an event that is on the shelf; `number`: its number in its run."""
+        rows = shelf.columns.rows
+        places = shelf.places(event.row)
+        if event.kind == "action":
+            for place, excerpt in zip(places, event.excerpts, strict=True):
+                if excerpt.key and rows[place, Column.VALUE] != NONE:
+                    self._fill(event, excerpt.key, place, shelf, number)
+            return
+        for place in places:
+            value = int(rows[place, Column.VALUE])
+            if value != NONE and rows[place, Column.KEY] != NONE:
+                self._leaves[value] = place
+
+    def _fill(self, event: Remembered, name: frozenset[str], place: int, shelf: Shelf, number: int) -> None:
+        rows = shelf.columns.rows
+        value, form = int(rows[place, Column.VALUE]), int(rows[place, Column.OUTLINE])
+        source = self._leaves.get(value)
+        for slot in ((event.tool or "?", name), (ANY_TOOL, name)):
+            known = self._fillings.setdefault(slot, Fillings())
+            known.count += 1
+            known.outlines[form] = known.outlines.get(form, 0) + 1
+            if source is None:
+                known.spoken += 1
+            else:
+                key, tool = int(rows[source, Column.KEY]), int(rows[source, Column.TOOL])
+                known.keys[key] = known.keys.get(key, 0) + 1
+                known.tools[tool] = known.tools.get(tool, 0) + 1
+            used = known.values.setdefault(event.run, {})
+            used.pop(value, None)
+            used[value] = number
+            if len(used) > _KEPT:
+                del used[next(iter(used))]

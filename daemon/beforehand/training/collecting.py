@@ -1,0 +1,89 @@
+"""Data sets for training: every candidate of every step of recorded runs, with whether it carried a needed value."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.messages.topics import Scope
+from beforehand.replay import Replay
+from beforehand.training.following import Stop, follow
+from beforehand.training.needed import normal, stands_in
+from beforehand.training.trajectories import Trajectory
+from beforehand.training.weaving import weave
+from beforehand.trigger.candidates import Candidate
+from beforehand.trigger.features import NAMES
+
+Setting = Literal["single", "interleaved", "labelled", "lives", "beyond-view"]
+VIEW_EVENTS = 10
+_RUNS_OF_A_LIFE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Candidates of many steps. features: (n, len(NAMES)); labels: needed values that each carries; steps: its step."""
+
+    features: NDArray[np.float32]
+    labels: NDArray[np.int64]
+    steps: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """Several data sets as one; steps are numbered on."""
+        if not parts:
+            return cls(np.zeros((0, len(NAMES)), np.float32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        starts = np.cumsum([0, *(int(part.steps.max(initial=-1)) + 1 for part in parts)])
+        return cls(
+            np.concatenate([part.features for part in parts]),
+            np.concatenate([part.labels for part in parts]),
+            np.concatenate([part.steps + start for part, start in zip(parts, starts, strict=False)]),
+        )
+
+
+async def stops(
+    replay: Replay, runs: Iterable[Trajectory], setting: Setting, *, name: str, seed: int = 0
+) -> AsyncIterator[Stop]:
+    """The stops of `runs` in a setting; agents are named after `name`, so that sets do not meet in one memory.
+
+    single: an agent for each run. interleaved, labelled: ten runs woven into one, without and with `space` labels.
+    lives: twenty runs of one agent, one after the other. beyond-view: single, and what stands in the newest ten
+    events is not needed.
+    """
+    played = list(runs)
+    if setting in ("interleaved", "labelled"):
+        played = weave(played, labelled=setting == "labelled", seed=seed)
+    view = VIEW_EVENTS if setting == "beyond-view" else 0
+    for number, run in enumerate(played):
+        agent = number // _RUNS_OF_A_LIFE if setting == "lives" else number
+        scope = Scope(name, f"{setting}{agent}", f"r{number}")
+        async for stop in follow(replay, run, scope, view=view):
+            yield stop
+
+
+async def collect(replay: Replay, runs: Iterable[Trajectory], setting: Setting, *, name: str, seed: int = 0) -> Rows:
+    """The candidates of all stops, labelled. Steps without any candidate are left out."""
+    features: list[NDArray[np.float32]] = []
+    labels: list[NDArray[np.int64]] = []
+    async for stop in stops(replay, runs, setting, name=name, seed=seed):
+        matter = replay.pipeline.foresight.consider(stop.memory, stop.session, stop.step, stop.now_us)
+        if matter.candidates:
+            features.append(matter.features)
+            labels.append(carrying(matter.candidates, stop.call.needed))
+    if not features:
+        return Rows.joined([])
+    steps = np.repeat(np.arange(len(labels)), [len(part) for part in labels])
+    return Rows(np.concatenate(features), np.concatenate(labels), steps)
+
+
+def carrying(candidates: Sequence[Candidate], needed: frozenset[str]) -> NDArray[np.int64]:
+    """For each candidate the number of needed values that stand in its text."""
+    counts = np.zeros(len(candidates), np.int64)
+    if needed:
+        for index, candidate in enumerate(candidates):
+            text = normal(candidate.excerpt.passage.text)
+            counts[index] = sum(stands_in(text, value) for value in needed)
+    return counts

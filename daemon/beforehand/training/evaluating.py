@@ -1,0 +1,179 @@
+"""Policies over the same recorded runs: what each would have put before every step, and what it carried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from beforehand.context.packet import PacketHeader, assemble
+from beforehand.context.tokens import count_tokens
+from beforehand.memory.recall import Channel, Recall
+from beforehand.memory.router import recall
+from beforehand.pipeline.foresight import Foresight, Matter
+from beforehand.pipeline.runbook import Runbook
+from beforehand.ports import Embedder
+from beforehand.replay import Replay
+from beforehand.training.baselines import filled
+from beforehand.training.collecting import Setting, stops
+from beforehand.training.following import Stop
+from beforehand.training.needed import carried
+from beforehand.training.trajectories import Trajectory
+
+_SEARCHED: Final = 50
+_QUIET_TOKENS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a policy put before a step: the whole text, its items, and its tokens."""
+
+    text: str
+    items: Sequence[str]
+    tokens: int
+
+
+Shower = Callable[[Stop, Matter, int], Shown]
+
+
+@dataclass(slots=True)
+class Score:
+    """Sums over steps. quiet: steps that needed nothing and got at most 40 tokens."""
+
+    steps: int = 0
+    needed: int = 0
+    carried: int = 0
+    whole: int = 0
+    needing: int = 0
+    items: int = 0
+    useful: int = 0
+    idle: int = 0
+    quiet: int = 0
+    tokens: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, stop: Stop, shown: Shown, seconds: float) -> None:
+        """Count one step."""
+        needed = set(stop.call.needed)
+        held = carried(shown.text, needed)
+        self.steps += 1
+        self.tokens += shown.tokens
+        self.seconds.append(seconds)
+        if not needed:
+            self.idle += 1
+            self.quiet += shown.tokens <= _QUIET_TOKENS
+            return
+        self.needing += 1
+        self.needed += len(needed)
+        self.carried += len(held)
+        self.whole += held == needed
+        self.items += len(shown.items)
+        self.useful += sum(bool(carried(item, needed)) for item in shown.items)
+
+    def summary(self) -> dict[str, float | int | None]:
+        """Shares and means; None where nothing was counted."""
+        seconds = sorted(self.seconds)
+        return {
+            "steps": self.steps,
+            "needed": self.needed,
+            "recall": _share(self.carried, self.needed),
+            "steps_whole": _share(self.whole, self.needing),
+            "precision": _share(self.useful, self.items),
+            "quiet": _share(self.quiet, self.idle),
+            "tokens": _share(self.tokens, self.steps),
+            "median_ms": round(1000 * seconds[len(seconds) // 2], 3) if seconds else None,
+        }
+
+
+async def evaluate(
+    replay: Replay,
+    runs: Iterable[Trajectory],
+    setting: Setting,
+    contestants: Mapping[str, Callable[[], Shower]],
+    budgets: Sequence[int],
+    *,
+    name: str,
+    seed: int = 0,
+) -> dict[tuple[str, int], Score]:
+    """Every contestant at every budget over the same stops. A contestant is made anew for each budget."""
+    showers = {(who, budget): make() for who, make in contestants.items() for budget in budgets}
+    scores = {which: Score() for which in showers}
+    async for stop in stops(replay, runs, setting, name=name, seed=seed):
+        started = time.perf_counter()
+        matter = replay.pipeline.foresight.consider(stop.memory, stop.session, stop.step, stop.now_us)
+        considered_s = time.perf_counter() - started
+        for which, show in showers.items():
+            started = time.perf_counter()
+            shown = show(stop, matter, which[1])
+            seconds = time.perf_counter() - started
+            scores[which].add(stop, shown, seconds + (considered_s if isinstance(show, Packets) else 0.0))
+    return scores
+
+
+class Packets:
+    """The daemon's own packets under one foresight."""
+
+    def __init__(self, foresight: Foresight) -> None:
+        self._foresight = foresight
+        self._books: dict[tuple[str, str], Runbook] = {}
+
+    def __call__(self, stop: Stop, matter: Matter, budget: int) -> Shown:
+        """The step's final packet."""
+        scope = stop.session.scope
+        book = self._books.setdefault((scope.agent, scope.run), Runbook())
+        foreseen = self._foresight.choose(matter, stop.memory, stop.session, stop.step, book, stop.now_us)
+        header = PacketHeader(
+            id=f"p_{stop.step.id}",
+            scope=scope,
+            step=stop.step.id,
+            version=1,
+            created_us=stop.now_us,
+            expires_us=stop.now_us + 1,
+            event=stop.session.newest_event,
+            position=stop.session.position,
+            searched=foreseen.searched,
+            policy="evaluated",
+            final=True,
+        )
+        packet = assemble(header, foreseen.choices, budget)
+        book.sent(packet)
+        return Shown(packet.rendered, [item.text for item in packet.items], packet.tokens)
+
+
+def nothing(_: Stop, __: Matter, ___: int) -> Shown:
+    """An agent without memory."""
+    return Shown("", (), 0)
+
+
+def last(stop: Stop, _: Matter, budget: int) -> Shown:
+    """The newest events of the run that fit."""
+    rows = stop.memory.timeline.last(_SEARCHED, run=stop.session.code)
+    return _plain(filled((_told(stop, row) for row in rows[::-1].tolist()), budget))
+
+
+def searching(channel: Channel, embedder: Embedder | None = None) -> Shower:
+    """Retrieval on demand: the step's tool and argument names as a query over the events of the run."""
+
+    def search(stop: Stop, _: Matter, budget: int) -> Shown:
+        query = " ".join((stop.call.tool, *stop.call.needs))
+        vector = None if embedder is None else embedder.embed([query])[0]
+        asked = Recall(channel, query, run=stop.session.scope.run, now_us=stop.now_us, k=_SEARCHED)
+        return _plain(filled((_told(stop, found.row) for found in recall(stop.memory, asked, vector)), budget))
+
+    return search
+
+
+def _told(stop: Stop, row: int) -> str:
+    event = stop.memory.events[row]
+    spelled = " ".join(excerpt.passage.text for excerpt in event.excerpts) if event.kind == "action" else ""
+    return f"{event.tool or event.role or ''}: {event.text}{spelled}"
+
+
+def _plain(texts: list[str]) -> Shown:
+    text = "\n".join(texts)
+    return Shown(text, texts, count_tokens(text))
+
+
+def _share(part: float, whole: float) -> float | None:
+    return round(part / whole, 4) if whole else None
