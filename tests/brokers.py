@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -9,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -85,6 +86,13 @@ def running(
         yield broker
     finally:
         broker.stop(signal.SIGKILL)
+
+
+async def until(condition: Callable[[], object], within_s: float = 20.0) -> None:
+    """Return as soon as the condition holds. Raises TimeoutError."""
+    async with asyncio.timeout(within_s):
+        while not condition():
+            await asyncio.sleep(0.001)
 
 
 def is_alive(pid: int) -> bool:

@@ -49,8 +49,9 @@ class World:
 
     async def interrupt(self, bus: Bus) -> None:
         """Cut the connections once all that was acknowledged is on its way; returns when they are made again."""
-        while self.mqtt and any(link.connection._wire._paho.want_write() for link in bus._links.values()):
-            await asyncio.sleep(0)
+        if self.mqtt:
+            links = bus._links.values()
+            await brokers.until(lambda: not any(link.connection._wire._paho.want_write() for link in links))
         seen = bus.connections
         self.cut(bus)
         await bus.reconnected(seen)

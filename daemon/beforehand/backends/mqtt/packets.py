@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
 import aiomqtt
@@ -14,13 +13,11 @@ from beforehand.backends.mqtt.options import ConnectionOptions, Will
 
 
 def client(options: ConnectionOptions) -> aiomqtt.Client:
-    """An aiomqtt client that is good for one connection."""
+    """An aiomqtt client that is good for one connection; the wire makes its socket."""
     v5 = options.protocol == "5"
-    unix = options.unix_socket is not None
     return aiomqtt.Client(
-        str(options.unix_socket) if unix else options.host,
+        options.host,
         options.port,
-        transport="unix" if unix else "tcp",
         identifier=options.client_id,
         protocol=aiomqtt.ProtocolVersion.V5 if v5 else aiomqtt.ProtocolVersion.V311,
         clean_session=None if v5 else options.clean_start,
@@ -37,8 +34,6 @@ def client(options: ConnectionOptions) -> aiomqtt.Client:
         keepalive=options.keepalive_s,
         timeout=options.timeout_s,
         will=None if options.will is None else _will(options.will, v5=v5),
-        tls_context=options.tls,
-        socket_options=() if unix else ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),),
     )
 
 

@@ -35,6 +35,7 @@ from beforehand.backends.mqtt.options import ConnectionOptions
 _PACKETS_PER_WAKE = 16
 """About half a millisecond of decoding, then others get the loop."""
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
+_UNSPECIFIED = 0x80
 _PUBACK = b"\x40\x02"
 
 
@@ -89,6 +90,7 @@ class Wire:
         self._paho.manual_ack_set(options.manual_ack)
         self._paho.max_inflight_messages_set(0)  # the connection keeps the window
         self._wrapped_on_connect: Callable[..., Any] = self._client._on_connect
+        self._paho._create_socket = self._create_socket  # type: ignore[method-assign]
         self._paho.on_connect = self._on_connect
         self._paho.on_disconnect = self._on_disconnect
         self._paho.on_message = lambda _client, _data, message: listener.on_message(message)
@@ -134,6 +136,21 @@ class Wire:
             self._ended.set()
             self._listener.on_lost(reason, code)
 
+    def _create_socket(self) -> socket.socket:
+        """On the thread that connects. paho leaves a socket open whose connection or handshake fails."""
+        options = self._options
+        if options.unix_socket is not None:
+            unix = socket.socket(socket.AF_UNIX)
+            with contextlib.ExitStack() as undo:
+                undo.callback(unix.close)
+                unix.settimeout(options.timeout_s)
+                unix.connect(str(options.unix_socket))
+                undo.pop_all()
+            return unix
+        tcp = socket.create_connection((options.host, options.port), options.timeout_s)
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return tcp if options.tls is None else options.tls.wrap_socket(tcp, server_hostname=options.host)
+
     def _on_connecting_done(self, connecting: asyncio.Future[Any]) -> None:
         if not connecting.cancelled():
             connecting.exception()
@@ -159,7 +176,8 @@ class Wire:
         if flags.is_disconnect_packet_from_server:
             self._ending(f"the broker closed it: {reason}", reason.value)
         else:
-            self._ending(f"it broke off ({str(reason).lower()})", None)
+            why = "" if reason.value == _UNSPECIFIED else f" ({str(reason).lower()})"
+            self._ending(f"it broke off{why}", None)
 
     # --- out ---
 
@@ -211,15 +229,15 @@ class Wire:
 
     # --- in ---
 
-    def _on_socket_open(self, client: Any, data: Any, sock: Any) -> None:
-        self._client._on_socket_open(client, data, sock)
-        self._loop.call_soon_threadsafe(self._start_reading, sock)
+    def _on_socket_open(self, _client: Any, _data: Any, sock: Any) -> None:
+        """On the thread that connects; by the time the loop hears of it the socket may be closed again."""
+        self._loop.call_soon_threadsafe(self._start, sock)
 
-    def _start_reading(self, sock: Any) -> None:
-        """Put our reader in the place of aiomqtt's."""
+    def _start(self, sock: Any) -> None:
         current = self._paho.socket()
         if current is not None and current is sock:
             self._loop.add_reader(current.fileno(), self._read)
+            self._client._misc_task = self._loop.create_task(self._client._misc_loop())
 
     def pause(self) -> None:
         """Leave the socket alone; TCP pushes back."""
