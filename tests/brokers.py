@@ -12,12 +12,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from beforehand.backends.broker import configuration, embedded, guard
 from beforehand.messages import topics
 
 START_S = 20.0
+KINDS: Final = ("mosquitto", "iotcore") if os.environ.get("CI") or embedded._find_mosquitto() else ("iotcore",)
+"""Brokers that the suite runs on. A machine without Mosquitto tests on the other; CI has to have both."""
 
 
 def free_port() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import queue
 import time
-from typing import Any
+from typing import Any, Self
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.packettypes import PacketTypes
@@ -28,10 +28,10 @@ class PlainAgent:
         self.client.on_subscribe = lambda *_: ready.put(True)
         self.client.connect("127.0.0.1", port)
         self.client.loop_start()
-        self.client.subscribe([(f"{root}/packet/+", 1), (f"{root}/receipt", 1), (f"{root}/reply", 1), (f"{root}/mine", 1)])
+        self.client.subscribe([(f"{root}/{name}", 1) for name in ("packet/+", "receipt", "reply", "mine")])
         ready.get(timeout=WAIT_S)
 
-    def __enter__(self) -> PlainAgent:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -47,7 +47,8 @@ class PlainAgent:
             properties = Properties(PacketTypes.PUBLISH)
             properties.ResponseTopic = respond_to
             properties.CorrelationData = b"q-1"
-        self.client.publish(topic or f"{self.root}/{channel}", payload, qos=1, properties=properties).wait_for_publish(WAIT_S)
+        sent = self.client.publish(topic or f"{self.root}/{channel}", payload, qos=1, properties=properties)
+        sent.wait_for_publish(WAIT_S)
 
     def next(self, what: str, **wanted: Any) -> dict[str, Any]:
         """The next message on a topic that contains `what` and has these fields; others are passed over."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
-import brokers
 import pytest
+
+import brokers
 from plain_mqtt import ROOT, PlainAgent
 from processes import up
 
@@ -20,7 +21,9 @@ PLAN = {
 
 
 @pytest.fixture(
-    scope="module", params=[(kind, protocol) for kind in ("mosquitto", "iotcore") for protocol in ("5", "3.1.1")], ids="-".join
+    scope="module",
+    params=[(kind, protocol) for kind in brokers.KINDS for protocol in ("5", "3.1.1")],
+    ids="-".join,
 )
 def reached(request, tmp_path_factory):
     """A daemon on a broker of its own: (port, protocol)."""
@@ -55,7 +58,8 @@ def test_a_run_by_the_contract_alone(agent):
     final = agent.next("packet/s1", final=True)
     assert final["watermark"]["event"] == "e1"
     assert final["version"] > refreshed["version"]
-    agent.say("event", kind="observation", tool="get_order", role="tool", ok=True, text=json.dumps({"card": "card_9981"}))
+    result = json.dumps({"card": "card_9981"})
+    agent.say("event", kind="observation", tool="get_order", role="tool", ok=True, text=result)
     agent.say("step", step="s1", phase="end", ok=True)
     second = agent.next("packet/s2", final=False)
     while "card_9981" not in second["rendered"]:
