@@ -63,14 +63,14 @@ def test_questions_come_out_with_the_situation_filled_in():
         "{channel: timeline, tools: ['{step.tool}']}",
         "{channel: facts, tags: ['{step.space}']}",
         "{channel: lexical}",
-        "{channel: workflow, query: '{plan.goal}'}",
+        "{channel: semantic, query: '{plan.goal}'}",
     ],
 )
 def test_a_question_that_comes_out_empty_is_not_asked_for_it_would_match_anything(recall):
     verdict = fire([pack(f"when: 'true', recall: [{recall}]")], at_step(), Firings(), 0)
     assert verdict.firings == ()
-    both = fire([pack(f"when: 'true', recall: [{recall}, {{channel: summary}}]")], at_step(), Firings(), 0)
-    assert [recall.channel for recall in both.firings[0].recalls] == ["summary"]
+    both = fire([pack(f"when: 'true', recall: [{recall}, {{channel: window, window: {{last: 2}}}}]")], at_step(), Firings(), 0)
+    assert [recall.channel for recall in both.firings[0].recalls] == ["window"]
 
 
 def test_a_rule_with_a_message_fires_even_when_it_asks_nothing():
