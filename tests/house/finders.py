@@ -25,7 +25,9 @@ REGISTRIES = re.compile(
         ]
     )
 )
-MACHINE_PATHS = re.compile(r"(?<![\w.~/])/(?:work|home|root|Users)/(?!user/|alice/|ada/)[\w.]")
+# Samples in tests and documents speak of these people, and of nobody's machine.
+STAND_INS = ("user", "alice", "bob", "ada")
+MACHINE_PATHS = re.compile(rf"(?<![\w.~/])/(?:work|home|root|Users)/(?!(?:{'|'.join(STAND_INS)})\b)[\w.]")
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 

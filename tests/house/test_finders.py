@@ -56,12 +56,16 @@ def test_a_leftover_is_found(mark):
     assert not finders.UNFINISHED.search(f"{mark}Y")
 
 
-@pytest.mark.parametrize("line", ["see /wo" + "rk/main/x", "'/ro" + "ot/.cache'", "(/ho" + "me/somebody/x)"])
+@pytest.mark.parametrize(
+    "line", ["see /wo" + "rk/main/x", "'/ro" + "ot/.cache'", "(/ho" + "me/somebody/x)", "/ho" + "me/bobby/x"]
+)
 def test_a_path_of_a_machine_is_found(line):
     assert finders.MACHINE_PATHS.search(line)
 
 
-@pytest.mark.parametrize("line", ["/home/user/notes.txt", "topics/work/x", "https://x.example/root/y", "~/work/x"])
+@pytest.mark.parametrize(
+    "line", ["/home/user/notes.txt", "PWD=/home/bob OLD=1", "topics/work/x", "https://x.example/root/y", "~/work/x"]
+)
 def test_a_path_that_is_nobodys_is_left_alone(line):
     assert not finders.MACHINE_PATHS.search(line)
 
