@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from beforehand import shipped
-from beforehand.backends import models
+from beforehand.backends import models, rule_files
 from beforehand.backends.clocks import SystemClock, VirtualClock
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal import SqliteJournal
@@ -19,7 +19,7 @@ from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.mqtt.bus import MqttBus
-from beforehand.errors import ModelRefused, SettingsError
+from beforehand.errors import ModelRefused
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
@@ -35,8 +35,7 @@ from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.replay import Replay
 from beforehand.settings import PolicySettings, Settings
-from beforehand.trigger import features, packs
-from beforehand.trigger.packs import Pack
+from beforehand.trigger import features
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
@@ -103,17 +102,6 @@ def replay(settings: Settings, measures: Measures) -> Replay:
     )
 
 
-def rule_packs(names: list[str]) -> list[Pack]:
-    """Shipped packs by name, others by path. Raises RuleError at the first fault, SettingsError for an unknown pack."""
-    found = []
-    for name in names:
-        file = Path(name) if name.endswith((".yaml", ".yml")) else shipped.folder("rules") / f"{name}.yaml"
-        if not file.is_file():
-            raise SettingsError(f"no rule pack {file}.", "policy.packs names shipped packs, or paths ending in .yaml.")
-        found.append(packs.read(file.read_bytes(), str(file)))
-    return found
-
-
 def trigger_model(name: str | None) -> Model | None:
     """The shipped trigger model of that name; None, with the reason logged, when it is refused."""
     if name is None:
@@ -149,7 +137,7 @@ def _pipeline(settings: Settings, world: World, publisher: Publisher, boot: str 
     memories = Memories(world.journal, world.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
     return Pipeline(
         memories=memories,
-        foresight=Foresight(rule_packs(settings.policy.packs), policy, world.model, world.embedder),
+        foresight=Foresight(rule_files.load(settings.policy.packs), policy, world.model, world.embedder),
         packets=Packets(
             journal=world.journal,
             publisher=publisher,

@@ -127,8 +127,6 @@ COOLDOWN_STEPS_MAX: Final = PLAN_STEPS
 """Longest cooldown of a rule, in steps."""
 COOLDOWN_S_MAX: Final = 30 * 86_400
 """Longest cooldown of a rule, in time."""
-FIRINGS_PER_RULE: Final = 16
-"""Steps remembered per rule for its cooldown."""
 
 # --- broker ---
 KEEPALIVE_S: Final = 30
@@ -173,7 +171,6 @@ assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
 assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
 assert CHECKPOINT_PAGES < LOG_PAGES  # noqa: S101
 assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
-assert FIRINGS_PER_RULE > HORIZON_MAX  # noqa: S101  preparing steps ahead does not push out what was said before
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
 assert PASSAGE_CHARS <= ITEM_CHARS <= EMBEDDED_CHARS  # noqa: S101  a passage or an item is embedded whole
 assert DEAD_LETTER_BYTES < INBOUND_BYTES  # noqa: S101

@@ -5,7 +5,7 @@ from beforehand.trigger import schema
 from beforehand.trigger.cases import judge, read_cases
 from beforehand.trigger.condition import FUNCTIONS
 from beforehand.trigger.packs import check, read
-from beforehand.trigger.rules import Firings, fire
+from beforehand.trigger.rules import fire
 from beforehand.trigger.situation import EMPTY, SAMPLE, STRAINED, describe
 
 PACKS = rule_files.shipped_packs()
@@ -50,14 +50,13 @@ def test_every_rule_has_a_case_in_which_it_fires_and_one_in_which_it_is_silent(f
 
 @pytest.mark.parametrize("example", [SAMPLE, EMPTY, STRAINED])
 def test_no_shipped_condition_fails(example):
-    assert fire([loaded(file) for file in PACKS], example, Firings(), 0).faults == ()
+    assert fire([loaded(file) for file in PACKS], example).faults == ()
 
 
 def test_values_that_a_step_needs_are_recalled_at_every_step():
-    verdict = fire([loaded(PACKS[0])], SAMPLE, Firings(), 0)
-    past = Firings().noted(verdict, SAMPLE.step.ordinal, 0)
+    verdict = fire([loaded(PACKS[0])], SAMPLE)
     (rule,) = [each.rule for each in verdict.firings if each.rule.name == "core/needed-values"]
-    assert not past.holds_back(rule, SAMPLE.step.ordinal + 1, 0)
+    assert (rule.cooldown_steps, rule.cooldown_s) == (0, 0)
     assert {"origin", "destination", "date"} <= set(verdict.firings[0].recalls[0].keys)
 
 

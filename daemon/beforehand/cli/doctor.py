@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 
 from beforehand import assembly
+from beforehand.backends import rule_files
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
@@ -117,7 +118,7 @@ def _embedder(settings: Settings) -> Iterator[Finding]:
 
 
 def _rules(settings: Settings) -> Iterator[Finding]:
-    packs = assembly.rule_packs(settings.policy.packs)
+    packs = rule_files.load(settings.policy.packs)
     yield Finding("rules", "good", f"{sum(len(pack.rules) for pack in packs)} rules in {len(packs)} packs")
 
 

@@ -17,7 +17,7 @@ from beforehand.errors import BeforehandError, NotFound, RuleError
 from beforehand.trigger import marked, schema
 from beforehand.trigger.cases import FragmentPart, judge, over_sample, read_cases
 from beforehand.trigger.packs import Pack, check, read
-from beforehand.trigger.rules import Firings, Verdict, fire
+from beforehand.trigger.rules import Verdict, fire
 from beforehand.trigger.situation import Situation, describe
 
 app = typer.Typer(no_args_is_help=True, help="Rule packs: check, list, try.")
@@ -88,7 +88,7 @@ def try_rules(
         situation = over_sample(_fragment(changes or []))
     except RuleError as error:
         raise _failed(error) from None
-    verdict = fire(loaded, situation, Firings(), 0)
+    verdict = fire(loaded, situation)
     if as_json:
         typer.echo(json.dumps(_verdict(verdict, situation), ensure_ascii=False))
     else:

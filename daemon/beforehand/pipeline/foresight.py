@@ -30,7 +30,7 @@ from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.pool import likeliest
-from beforehand.trigger.rules import Firing, Firings, fire
+from beforehand.trigger.rules import Firing, fire
 from beforehand.trigger.rules import Recall as Asked
 
 _NEAREST: Final = 8
@@ -109,7 +109,7 @@ class Foresight:
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
-        fired = fire(self._packs, situation_of(memory, session, step, now_us), Firings(), now_us)
+        fired = fire(self._packs, situation_of(memory, session, step, now_us))
         ask = Ask.of(step)
         moment = Moment.of(memory, session, step, ask)
         finds = list(self._find(memory, session, step, fired.firings, now_us))

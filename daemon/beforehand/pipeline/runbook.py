@@ -45,7 +45,7 @@ class Runbook:
         finals, at_us, told = self.said.get(item_id, (0, 0, step))
         if told == step:
             return False
-        return self.finals - finals < rule.cooldown_steps or now_us - at_us < rule.cooldown_s * 1e6
+        return self.finals - finals < rule.cooldown_steps or 0 <= now_us - at_us < rule.cooldown_s * 1e6
 
     def has_final(self, step: str) -> bool:
         """Whether the step's final packet was sent."""

@@ -16,7 +16,7 @@ from beforehand.trigger.marked import Document, Source
 from beforehand.trigger.mutation import mutates
 from beforehand.trigger.names import closest
 from beforehand.trigger.packs import Pack
-from beforehand.trigger.rules import Firings, fire
+from beforehand.trigger.rules import fire
 from beforehand.trigger.schema import Name, Part, Text
 from beforehand.trigger.situation import SAMPLE, PlanView, RecentEvent, RunView, Situation, StepView, situation
 
@@ -135,7 +135,7 @@ def _case(document: Document, found: Source, place: marked.Place, pack: Pack) ->
 
 def judge(pack: Pack, case: Case, file: str) -> list[RuleError]:
     """What the pack does otherwise than the case expects."""
-    verdict = fire([pack], case.situation, Firings(), 0)
+    verdict = fire([pack], case.situation)
     said = {each.rule.name.partition("/")[2]: each.warning for each in verdict.firings}
     conditions = {rule.name.partition("/")[2]: " ".join(rule.when.text.split()) for rule in pack.rules}
     wrong = [(f"`{fault.rule}` failed: {fault.problem}.", "") for fault in verdict.faults]

@@ -52,17 +52,17 @@ def prepare(path: Path) -> None:
 
 def writing(path: Path) -> Engine:
     """The writer's engine: one connection, each transaction takes the write lock first, each commit is synced."""
-    return _engine(
+    return _opened(
         path, "rw", 1, "BEGIN IMMEDIATE", ("PRAGMA synchronous=FULL", f"PRAGMA wal_autocheckpoint={limits.LOG_PAGES}")
     )
 
 
 def reading(path: Path, connections: int) -> Engine:
     """The readers' engine: connections that cannot write; each transaction is one snapshot."""
-    return _engine(path, "ro", connections, "BEGIN", ("PRAGMA query_only=ON",))
+    return _opened(path, "ro", connections, "BEGIN", ("PRAGMA query_only=ON",))
 
 
-def _engine(path: Path, mode: Literal["ro", "rw"], size: int, begin: str, pragmas: tuple[str, ...]) -> Engine:
+def _opened(path: Path, mode: Literal["ro", "rw"], size: int, begin: str, pragmas: tuple[str, ...]) -> Engine:
     engine = create_engine(
         "sqlite://",
         creator=lambda: connect(path, mode),
