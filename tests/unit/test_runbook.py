@@ -13,15 +13,16 @@ SECOND_US = 1_000_000
 
 def rule(**cooldown):
     fields = "".join(f"    {name}: {value}\n" for name, value in cooldown.items())
-    text = "name: p\nversion: 1\ndescription: x\nrules:\n  - name: r\n    description: x\n    when: 'true'\n    message: a\n"
-    return read(text + fields, "p").rules[0]
+    head = "name: p\nversion: 1\ndescription: x\nrules:\n"
+    body = "  - name: r\n    description: x\n    when: 'true'\n    message: a\n"
+    return read(head + body + fields, "p").rules[0]
 
 
 def packet(step, *items, version=1, final=True, at_us=0, plan_revision=1):
     said = [Item(id=item, kind="event", text=item, probability=1.0, tokens=1) for item in items]
     return Packet(
-        id=f"{step}.{version}", tenant=RUN.tenant, agent=RUN.agent, run=RUN.run, step=step, version=version, final=final,
-        plan_revision=plan_revision, status="ready", created_at=moment(at_us), expires_at=moment(at_us), items=said,
+        id=f"{step}.{version}", tenant=RUN.tenant, agent=RUN.agent, run=RUN.run, step=step, version=version,
+        final=final, plan_revision=plan_revision, status="ready", created_at=moment(at_us), expires_at=moment(at_us), items=said,
         watermark=Watermark(event=None, position=1), budget_tokens=9, searched=0, policy="p",
     )  # fmt: skip
 

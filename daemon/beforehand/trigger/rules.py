@@ -68,6 +68,7 @@ def fire(packs: Sequence[Pack], situation: Situation) -> Verdict:
     reads = frozenset().union(*(pack.variables for pack in packs))
     speech = Speech.of(situation.step.goal, situation.step.tool, *situation.step.needs)
     sight = context(situation.as_variables(reads))
+    queries: dict[Template, str] = {}
     firings: list[Firing] = []
     faults: list[Fault] = []
     for pack in packs:
@@ -78,7 +79,7 @@ def fire(packs: Sequence[Pack], situation: Situation) -> Verdict:
             except ConditionProblem as fault:
                 faults.append(Fault(rule.name, fault.problem))
                 continue
-            if met and (firing := _firing(rule, situation)):
+            if met and (firing := _firing(rule, situation, queries)):
                 firings.append(firing)
     firings.sort(key=lambda each: (-each.rule.priority, -each.score, each.rule.name))
     return Verdict(tuple(firings), tuple(faults))

@@ -55,9 +55,7 @@ def test_questions_come_out_with_the_situation_filled_in():
 def test_a_question_that_comes_out_empty_is_not_asked_for_it_would_match_anything(recall):
     verdict = fire([pack(f"when: 'true', recall: [{recall}]")], at_step())
     assert verdict.firings == ()
-    both = fire(
-        [pack(f"when: 'true', recall: [{recall}, {{channel: window, window: {{last: 2}}}}]")], at_step(), Firings(), 0
-    )
+    both = fire([pack(f"when: 'true', recall: [{recall}, {{channel: window, window: {{last: 2}}}}]")], at_step())
     assert [recall.channel for recall in both.firings[0].recalls] == ["window"]
 
 
