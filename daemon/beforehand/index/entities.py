@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, KeysView, Sequence
 from typing import Final
 
 import numpy as np
@@ -124,6 +124,14 @@ class Entities:
                     break
             first += 1
         return list(found)
+
+    def values(self) -> KeysView[str]:
+        """Every value that some row has, in its normal form."""
+        return self._values.keys()
+
+    def key_names(self) -> list[str]:
+        """Every key that some leaf has."""
+        return [key for key, _ in self._keys]
 
     def forget(self, rows: Collection[int]) -> None:
         """Remove rows with every value and key that only they had."""

@@ -31,7 +31,7 @@ _LAST: Final = r"(?![A-Za-z0-9_])"
 _NUMERAL: Final = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _ENTITY: Final = re.compile(
     rf"""
-    (?:[\s,;:"(]+|(?!{MONTH}|(?:usd|eur|gbp|jpy|cny|rmb|krw|inr|thb|chf|cad|aud)\b)[a-z_]+(?=[\s,;!?"')]|[.:](?:\s|$)|$))+
+    (?:[\s,;:"]+|\((?![0-9])|(?!{MONTH}|(?:usd|eur|gbp|jpy|cny|rmb|krw|inr|thb|chf|cad|aud)\b)[a-z_]+(?=[\s,;!?"')]|[.:](?:\s|$)|$))+
     |(?=[A-Za-z0-9#~/.+(_%$€£¥₹₩฿-])(?:
     (?P<url>{_FIRST}[a-z][a-z0-9+.-]{{1,15}}://[^\s<>"'`\\^{{}}|，。；）】」]+)
     |(?P<email>(?<![\w.+%-])[A-Za-z0-9._%+-]{{1,64}}@[A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{1,8}})
@@ -87,19 +87,23 @@ def extract(text: str) -> list[Entity]:
 
 def normal(value: str) -> str:
     """The normal form of one value: what `extract` makes of it when it is one entity, else folded text."""
-    text = _narrow(value.strip())
+    text = _folded_width(value.strip())
     first = next(_entities(text), None)
     if first is not None and first.start == 0 and first.end == len(text):
         return first.value
-    return " ".join(text.casefold().split())
+    return " ".join(_folded_width(text.casefold()).split())
 
 
 def _narrow(text: str) -> str:
     """Full-width forms narrowed where that keeps every place in the text."""
     if text.isascii():
         return text
-    narrow = unicodedata.normalize("NFKC", text)
+    narrow = _folded_width(text)
     return narrow if len(narrow) == len(text) else text
+
+
+def _folded_width(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _entities(text: str) -> Iterator[Entity]:
@@ -110,7 +114,7 @@ def _entities(text: str) -> Iterator[Entity]:
         entity = read(match, written) if read else None
         if entity is not None:
             kind, value, length = entity
-            yield Entity(kind, value, match.start(), match.start() + length)
+            yield Entity(kind, _folded_width(value), match.start(), match.start() + length)
 
 
 Read = tuple[EntityKind, str, int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 CONSTANT: Final = 60
@@ -13,7 +13,7 @@ Fused = tuple[int, float, dict[str, int]]
 
 
 def fuse(
-    rankings: Mapping[str, Sequence[int]],
+    rankings: Mapping[str, Iterable[int]],
     k: int,
     constant: int = CONSTANT,
     weights: Mapping[str, float] | None = None,

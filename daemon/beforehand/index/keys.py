@@ -26,8 +26,8 @@ _ALIKE: Final = {"ids": "id", "num": "number", "nr": "number", "addr": "address"
 
 @lru_cache(maxsize=4096)
 def key_words(name: str) -> tuple[str, ...]:
-    """The words of a need or key in order, folded so that spellings meet; no numbers, no words like "of" and "the"."""
-    named = [_ALIKE.get(word, word) for word in words(name) if not word.isdigit()]
+    """The distinct words of a need or key in order, folded so that spellings meet; no numbers, no stop words."""
+    named = dict.fromkeys(_ALIKE.get(word, word) for word in words(name) if not word.isdigit())
     return tuple(word for word in named if word not in STOP_TERMS) or tuple(named)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, KeysView
 from typing import Final
 
 import numpy as np
@@ -31,11 +31,12 @@ Scored = tuple[NDArray[np.int64], NDArray[np.float32]]
 class Lexical:
     """Texts by row, found by their words.
 
-    A posting is one integer: row, term frequency (at most 15) and text length (exact below 64 terms, then in
-    steps of 3.5 %), so that a search reads one column per term. k1 and b as in the paper.
+    A posting is one integer: row, term frequency (at most 15) and text length (exact below 64 terms, then in steps
+    of 3.5 %), so that a search reads one column per term. k1 and b as in the paper; the defaults lie between what
+    short turns of talk and what long documents want.
     """
 
-    def __init__(self, *, k1: float = 1.2, b: float = 0.75) -> None:
+    def __init__(self, *, k1: float = 1.2, b: float = 0.5) -> None:
         self._k1 = k1
         self._b = b
         self._terms: dict[str, postings.Postings] = {}
@@ -79,6 +80,10 @@ class Lexical:
         if kept is not None:
             found, scores = found[kept], scores[kept]
         return best(found, scores.astype(np.float32), k)
+
+    def vocabulary(self) -> KeysView[str]:
+        """Every term that some row has."""
+        return self._terms.keys()
 
     def forget(self, rows: Collection[int]) -> None:
         """Remove rows with every word that only they had. Reads all postings: meant for erasure, not for the path."""

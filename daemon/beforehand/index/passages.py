@@ -21,6 +21,8 @@ _LIST_CAPS: Final = (limits.PASSAGES_PER_EVENT, 100, 30, 10, 3, 1)
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _TELLING: Final = re.compile(r"[^\W_]")
 _NAME: Final = re.compile(r"(?:.*[_\W])?(?:name|title|label|subject|名称|名字|姓名)\Z|.*Name\Z", re.IGNORECASE)
+_FILED: Final = re.compile(r"(?=.{3})[#\w.@-]*[0-9][\w.@-]*\Z")
+"""A key that is an id: objects are often filed under theirs."""
 _ID: Final = re.compile(r"(?:.*[_\W])?(?:id|uuid|sku|code|number|no|key|ref|编号)\Z|.*I[dD]\Z", re.IGNORECASE)
 
 
@@ -56,10 +58,11 @@ class _Place:
     group: int = 0
     depth: int = 0
     about: str = ""
+    outer: str = ""
 
     def below(self, step: str, key: str) -> _Place:
         path = f"{self.path}.{step}" if self.path else step
-        return replace(self, path=path[:_PATH_CHARS], key=key[:_KEY_CHARS], depth=self.depth + 1)
+        return replace(self, path=path[:_PATH_CHARS], key=key[:_KEY_CHARS], depth=self.depth + 1, outer=self.key)
 
 
 def split(text: str, data: Any = None, args: Any = None) -> list[Passage]:
@@ -113,21 +116,25 @@ class _Writer:
 
     def _record(self, record: Mapping[Any, Any], place: _Place) -> None:
         self._groups += 1
-        told = [(str(key), shown) for key, value in record.items() if (shown := _short(value))]
-        place = replace(place, group=self._groups, about=_identity(told) or place.about)
+        told = [(_clean(str(key)), shown) for key, value in record.items() if (shown := _short(value))]
+        filed = _FILED.match(place.key) is not None
+        identity = _identity(told) or (_said(place.outer, place.key) if filed else place.about)
+        place = replace(place, group=self._groups, about=identity)
+        if filed and all(value != place.key for _, value in told):
+            self._leaf(place.key, replace(place, key=place.outer, about=""))
         if len(told) > 1:
             summary = _joined(told)
             if (place.path, summary) not in self._seen:
                 self._emit(summary, place, None, "record")
         for key, value in record.items():
-            self._open(value, place.below(str(key), str(key)))
+            self._open(value, place.below(_clean(str(key)), _clean(str(key))))
 
     def _leaf(self, value: str, place: _Place) -> None:
         if not value or (place.path, value) in self._seen:
             return
         self._seen.add((place.path, value))
-        told = f"{place.key}: {value}" if place.key else value
-        if "\n" in value or len(told) > limits.PASSAGE_CHARS:
+        told = _said(place.key, value)
+        if "\n" in value or len(told) > limits.PASSAGE_CHARS or sentences.is_series(value):
             self._prose(value, place)
             return
         if place.about and not place.about.startswith(told[: len(place.about)]):
@@ -136,7 +143,7 @@ class _Writer:
         self._emit(told, place, value, "leaf")
 
     def _prose(self, text: str, place: _Place) -> None:
-        text = _SURROGATE.sub("\ufffd", text)
+        text = _clean(text)
         listing = sentences.is_listing(text)
         pieces = [p for p in (sentences.lines(text) if listing else sentences.sentences(text)) if _TELLING.search(p)]
         room = limits.PASSAGES_PER_EVENT - len(self.passages)
@@ -145,8 +152,9 @@ class _Writer:
             pieces = pieces[: room - room // 4] + pieces[len(pieces) - room // 4 :]
         for piece in pieces:
             found = sentences.pair(piece)
-            if found is not None and len(found[1]) <= _PAIR_CHARS and not place.path:
-                self._emit(piece, replace(place, key=found[0]), found[1], "line" if listing else "sentence")
+            if found is not None and len(found[1]) <= _PAIR_CHARS:
+                where = place.below(found[0], found[0]) if place.path else replace(place, key=found[0][:_KEY_CHARS])
+                self._emit(piece, where, found[1], "leaf" if place.path else "line" if listing else "sentence")
             else:
                 self._emit(piece, place, None, "line" if listing else "sentence")
 
@@ -168,7 +176,16 @@ def scalar(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _SURROGATE.sub("\ufffd", value.strip() if isinstance(value, str) else str(value))
+    return _clean(value.strip() if isinstance(value, str) else str(value))
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which UTF-8 cannot carry."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _said(key: str, value: str) -> str:
+    return f"{key}: {value}" if key else value
 
 
 def _short(value: Any) -> str:

@@ -20,6 +20,7 @@ TERM_CHARS: Final = 128
 """A longer run (base64, minified code) is cut here: nobody asks for more of it than that."""
 PARTS: Final = 16
 """Parts kept of one identifier, path or address."""
+_RUNS_MAX: Final = 4
 _CACHED: Final = 16_384
 _CACHED_CHARS: Final = 24
 
@@ -38,7 +39,8 @@ _LETTER: Final = rf"[\w{_MARKS}{_SPACELESS}]"
 _CHUNK: Final = re.compile(rf"{_LETTER}(?:{_LETTER}++|['’\-.@/:+#\\](?={_LETTER})|,(?=\d\d\d(?!\d))|://(?=\w))*+")
 _RUN: Final = re.compile(rf"(?P<spaceless>[{_SPACELESS}]+)|[^{_SPACELESS}]+")
 _JOINT: Final = re.compile(rf"[^\w{_MARKS}]+|_+")
-_CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_RUNS: Final = re.compile(r"[0-9]+|[^0-9]+")
+_CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,:/-][0-9]+)*\Z")
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’](?:s\b)?", re.IGNORECASE)
 
@@ -71,18 +73,26 @@ def query_terms(text: str) -> list[str]:
 
 
 def words(name: str) -> list[str]:
-    """The parts of an identifier or a phrase (`order_id`, `orderId`, "order id" -> order, id), stemmed, no wholes."""
+    """The parts of an identifier or a phrase (`order_id`, `orderId`, "order id" -> order, id), stemmed, no wholes.
+
+    `address2` is address2 and address, so that it meets `address` and differs from `address1`.
+    """
     found: list[str] = []
     for chunk in _chunks(name):
         for run in _RUN.finditer(chunk):
             piece = run.group()
-            found += _pairs(piece, single=False) if run["spaceless"] else _split(piece)
+            found += _pairs(piece, single=False) if run["spaceless"] else _split(piece, joined=False)
     return found
 
 
 def forget_words() -> None:
     """Drop the words remembered to save work, so that nothing erased stays in them."""
     _terms_of.cache_clear()
+
+
+def remembered_words() -> int:
+    """How many words are remembered to save work."""
+    return _terms_of.cache_info().currsize
 
 
 def _chunks(text: str) -> Iterator[str]:
@@ -123,7 +133,7 @@ def _whole_and_parts(piece: str) -> Iterator[str]:
     if _NUMBER.match(whole):
         yield whole.replace(",", "")
         return
-    parts = _split(piece)
+    parts = _split(piece, joined=True)
     if len(parts) == 1 and _JOINT.search(piece) is None:
         yield parts[0]
         return
@@ -131,15 +141,22 @@ def _whole_and_parts(piece: str) -> Iterator[str]:
     yield from (part for part in parts if part != whole)
 
 
-def _split(piece: str) -> list[str]:
-    """Parts at connectors, and within them where the case or letter and digit change (a few at most: not a hash)."""
+def _split(piece: str, *, joined: bool) -> list[str]:
+    """Parts at connectors, then where letters meet digits, then where the case changes (a few each: not a hash).
+
+    joined: `paymentMethod` is a part as well, beside payment and method.
+    """
     parts: list[str] = []
     for part in _JOINT.split(piece):
-        inner = _CASE.findall(part)
-        if len(inner) > 1:
+        runs = _RUNS.findall(part)
+        if len(runs) > 1:
             parts.append(part.lower())
-        if 1 <= len(inner) <= 4:
-            parts += [stem(word.lower()) for word in inner if len(inner) == 1 or len(word) > 1]
+        for run in runs if len(runs) <= _RUNS_MAX else ():
+            cased = _CASE.findall(run) if run.isascii() else [run]
+            if joined and len(cased) != 1:
+                parts.append(stem(run.lower()))
+            if len(cased) <= _RUNS_MAX:
+                parts += [stem(word.lower()) for word in cased if len(word) > 1 or run == part]
         if len(parts) >= PARTS:
             break
     return parts[:PARTS]

@@ -28,6 +28,12 @@ PAIR: Final = re.compile(
 """`key: value`, `key = value`, `- **Key:** value`; a key has at most four words."""
 
 
+def is_series(text: str) -> bool:
+    """True for three or more pairs on one line: `Model: A6; Year: 2024; Fuel: gasoline`."""
+    segments = text.split("; ")
+    return len(segments) > 2 and all(PAIR.match(segment) for segment in segments if segment.strip())
+
+
 def is_listing(text: str) -> bool:
     """True where lines are the units: several lines, of which fewer than half end as sentences do."""
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
@@ -64,9 +70,8 @@ def pair(text: str) -> tuple[str, str] | None:
 
 
 def _sentences_of_line(line: str) -> Iterator[str]:
-    segments = line.split("; ")
-    if len(segments) > 2 and all(PAIR.match(segment) for segment in segments if segment.strip()):
-        yield from segments
+    if is_series(line):
+        yield from line.split("; ")
         return
     start = 0
     for match in _END.finditer(line):

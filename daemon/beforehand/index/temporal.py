@@ -86,7 +86,7 @@ _BEFORE: Final = _patterns(
     (("前",), rf"在?(?P<phrase>{_CLAUSE})(?<![目提当从向往])(?:之前|以前|の前|前(?![端台面往提者后]))"),
     (("이전", "하기 전"), rf"{_KOREAN}(?:이전|하기 전)"),
 )
-_ARTICLE: Final = re.compile(r"(?:(?:the|a|an|my|our|your)\s+)+", re.IGNORECASE)
+_ARTICLE: Final = re.compile(r"\A(?:(?:the|a|an|my|our|your)\s+)+", re.IGNORECASE)
 _NUMBER: Final = rf"[0-9]{{1,3}}|{any_of(time_words.NUMBERS)}"
 _COUNTS: Final = (
     re.compile(
@@ -143,7 +143,9 @@ def time_window(text: str, at_us: int, offset_s: int = 0) -> TimeWindow | None:
     from_us, to_us = _bounds(rest, found, offset_s)
     last = JUST_NOW_EVENTS if rest != text else None
     for one in found:
-        rest = rest[: one.start] + ";" * (one.end - one.start) + rest[one.end :]
+        word = _POSTPOSITION.match(rest, one.end)
+        end = word.end() if word else one.end
+        rest = rest[: one.start] + ";" * (end - one.start) + rest[end:]
     after, before = _phrases(rest)
     window = TimeWindow(from_us, to_us, after, before, last or _count(rest))
     if window == TimeWindow() and _LATELY.search(rest):

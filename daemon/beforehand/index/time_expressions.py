@@ -64,6 +64,10 @@ _AT: Final = r"(?:\bat\s)?(?<![0-9:.])"
 
 _RULES: Final[tuple[tuple[str, tuple[str, ...], str, read.Reading], ...]] = (
     # kind; what the text must hold for the pattern to be tried at all; pattern; reading. Earlier rules win.
+    ("day", ("-", "/"), _ISO, read.date),
+    ("day", ("月", "월"), rf"(?:{_CJK_YEAR})?{_CJK_MONTH}\s?(?P<d>[0-9]{{1,2}})\s?[日号號일]", read.date),
+    ("day", _MONTHS, rf"\b{_MONTH}\s{_ORDINAL}\b(?!:){_OF_YEAR}", read.date),
+    ("day", _MONTHS, rf"\b{_ORDINAL}\s(?:of\s)?{_MONTH}{_OF_YEAR}", read.date),
     ("point", ("ago", "earlier", "back", "前", "전"), _AGO, read.ago),
     ("day", ("last", "past"), rf"\b(?:last|past)\s(?P<n>{_NUMBER})\s(?P<unit>{_UNIT})", read.trailing),
     ("day", ("past",), rf"\bpast\s(?P<unit>{_UNIT})", read.trailing),
@@ -76,10 +80,6 @@ _RULES: Final[tuple[tuple[str, tuple[str, ...], str, read.Reading], ...]] = (
     ),
     ("point", ("in ",), rf"\bin\s(?:about\s)?{_AMOUNT}", read.ahead),
     ("point", ("from now", "后", "後"), _AHEAD, read.ahead),
-    ("day", ("-", "/"), _ISO, read.date),
-    ("day", ("月", "월"), rf"(?:{_CJK_YEAR})?{_CJK_MONTH}\s?(?P<d>[0-9]{{1,2}})\s?[日号號일]", read.date),
-    ("day", _MONTHS, rf"\b{_MONTH}\s{_ORDINAL}\b(?!:){_OF_YEAR}", read.date),
-    ("day", _MONTHS, rf"\b{_ORDINAL}\s(?:of\s)?{_MONTH}{_OF_YEAR}", read.date),
     ("day", ("月", "월"), _CJK_YEAR + _CJK_MONTH, read.month_of_year),
     ("day", _MONTHS, rf"(?:{_NAMED_AFTER}){_MONTH}{_OF_YEAR}", read.month_of_year),
     ("day", ("19", "20"), rf"(?:{_NAMED_AFTER})(?P<y>(?:19|20)[0-9]{{2}})\b(?!-)", read.year_named),

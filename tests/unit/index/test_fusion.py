@@ -1,0 +1,47 @@
+"""Ranks of several channels into one order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from beforehand.index.fusion import fuse
+
+
+def test_a_row_that_two_channels_rank_beats_one_that_only_one_does():
+    found = fuse({"lexical": [7, 3], "semantic": [5, 3]}, k=3)
+    assert [row for row, _, _ in found] == [3, 7, 5]
+    assert found[0][1] == pytest.approx(2 / 62)
+    assert found[0][2] == {"lexical": 2, "semantic": 2}
+
+
+def test_a_tie_goes_to_the_newer_row_and_not_to_a_channel():
+    assert [row for row, _, _ in fuse({"b": [1], "a": [9]}, k=2)] == [9, 1]
+    assert [row for row, _, _ in fuse({"a": [1], "b": [9]}, k=2)] == [9, 1]
+
+
+def test_a_weight_makes_a_channel_count_more_or_not_at_all():
+    rankings = {"lexical": [1], "semantic": [2]}
+    assert [row for row, _, _ in fuse(rankings, k=2, weights={"lexical": 2.0})] == [1, 2]
+    assert [row for row, _, _ in fuse(rankings, k=2, weights={"semantic": 0.0})] == [1]
+
+
+def test_a_row_twice_in_one_channel_counts_where_it_stands_first():
+    assert fuse({"a": [4, 5, 4]}, k=5) == fuse({"a": [4, 5]}, k=5)
+
+
+def test_k_bounds_the_answer_and_nothing_gives_nothing():
+    assert len(fuse({"a": range(100)}, k=7)) == 7
+    assert fuse({"a": [1]}, k=0) == []
+    assert fuse({}, k=5) == fuse({"a": []}, k=5) == []
+
+
+def test_a_smaller_constant_favours_first_places():
+    rankings = {"a": [1, 2], "b": [3, 2]}
+    assert fuse(rankings, k=1)[0][0] == 2
+    assert fuse(rankings, k=1, constant=0)[0][0] == 3
+
+
+def test_rows_of_numpy_come_back_as_plain_integers():
+    found = fuse({"a": np.array([2, 1], np.int64)}, k=2)
+    assert [type(row) for row, _, _ in found] == [int, int]
