@@ -1,15 +1,22 @@
-"""Semantic windows: one time-ordered matrix per agent, so a window of rows is a slice and a search in it is exact."""
+"""Semantic windows: one time-ordered matrix per agent, so a window of rows is a slice of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index import exact
 from beforehand.index.columns import grown
+from beforehand.index.matrix import Matrix
+from beforehand.index.quantised import BATCH_ROWS, SignCodes
+
+EXACT_NUMBERS: Final = 20_000 * 256
+"""Numbers scanned exactly in less than a millisecond: 20,000 rows of 256, fewer of longer vectors."""
+POOL_ROWS: Final = 1_500
+"""Rows rescored exactly."""
 
 Rows = slice | NDArray[np.int64]
 """Which rows a search may answer with: a contiguous window, or explicit rows (ascending) that a filter gathered."""
@@ -38,25 +45,41 @@ class VectorIndex(Protocol):
 
 
 class SemanticWindows:
-    """VectorIndex over one float32 matrix in order of arrival."""
+    """VectorIndex over one float32 matrix in order of arrival. A filter gathers its rows first, then they are searched.
 
-    __slots__ = ("_matrix", "_present", "_size", "dimensions")
+    Up to `exact_rows` candidates the search is exact: a scan of a slice, of which nothing is copied. Above, sign codes
+    (see `quantised`) choose a pool that is rescored exactly, and rows too new to have codes are scanned as well.
+    Memory per row: 4 x dimensions + 1 bytes; 64 more past `exact_rows` rows, 96 more past `quantised.NARROW_ROWS`.
+    A put codes at most two rows per row put and a batch, so a large agent gets its codes bit by bit.
+    One writer at a time; a search may run in another thread meanwhile.
+    """
 
-    def __init__(self, dimensions: int) -> None:
+    __slots__ = ("_codes", "_matrix", "_present", "dimensions", "exact_rows")
+
+    def __init__(self, dimensions: int, exact_rows: int | None = None, chunk_rows: int | None = None) -> None:
         self.dimensions = dimensions
         """Length of a vector."""
-        self._matrix: NDArray[np.float32] = np.zeros((0, dimensions), np.float32)
+        self.exact_rows = EXACT_NUMBERS // dimensions if exact_rows is None else exact_rows
+        """Candidates up to which a search is exact."""
+        self._matrix = Matrix(dimensions, chunk_rows)
         self._present: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        self._size = 0
+        self._codes: SignCodes | None = None
 
     def __len__(self) -> int:
         """One past the highest row stored."""
-        return self._size
+        return self._matrix.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use, without the slack of growth."""
+        return len(self) * (4 * self.dimensions + 1) + (0 if self._codes is None else self._codes.nbytes)
+
+    # --- writing ---
 
     def put(self, rows: Sequence[int], vectors: NDArray[np.float32]) -> None:
         """Store vectors, shape (len(rows), dimensions), late or in any order; a row left out matches nothing.
 
-        Raises ValueError on another shape, a negative row or a value that is not finite.
+        Raises ValueError on another shape, a negative row or a value that is not finite; nothing is stored then.
         """
         places = np.asarray(rows, np.int64)
         vectors = np.asarray(vectors, np.float32)
@@ -66,65 +89,104 @@ class SemanticWindows:
             return
         if places.min() < 0 or not np.isfinite(vectors).all():
             raise ValueError("a row is 0 or more, and every value of a vector is finite")
-        size = max(self._size, int(places.max()) + 1)
-        if size > len(self._matrix):
-            self._grow(size)
-        self._matrix[places] = vectors
+        self._matrix.write(places, vectors)
+        size = self._matrix.size
+        if size > len(self._present):
+            present = np.zeros(grown(len(self._present), size), np.bool_)
+            present[: len(self._present)] = self._present
+            self._present = present
         self._present[places] = vectors.any(axis=1)
-        self._size = size
+        if size > self.exact_rows:
+            self._codes = self._codes or SignCodes(self.dimensions)
+            self._codes.replace(places, vectors)
+            self._codes.extend(self._matrix, 2 * len(places) + BATCH_ROWS)
+
+    def forget(self, rows: Sequence[int]) -> None:
+        """Overwrite these rows with zeros, in every copy and code."""
+        places = np.asarray(rows, np.int64)
+        places = places[(places >= 0) & (places < len(self))]
+        if len(places) == 0:
+            return
+        zeros = np.zeros((len(places), self.dimensions), np.float32)
+        self._matrix.write(places, zeros)
+        self._present[places] = False
+        if self._codes is not None:
+            self._codes.replace(places, zeros)
+
+    # --- reading ---
+
+    def vectors(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of the vectors of these rows, all below len(self); zeros where there is none."""
+        return self._matrix.gather(np.asarray(rows, np.int64))
 
     def search(
         self, query: NDArray[np.float32], k: int, rows: Rows | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The k best rows by inner product, best first, ties by the newer row. Zero rows never match.
 
-        rows: a slice (no step), or ascending rows without repetition; None: all. A zero query matches nothing.
+        rows: a slice (without a step), or ascending rows without repetition; None: all. A zero query matches nothing.
         Fewer than k come back when fewer match.
         """
         query = np.ascontiguousarray(query, np.float32)
-        if not query.any():
-            k = 0
+        if k <= 0 or not query.any():
+            return exact.nothing()
         window = self._window(rows)
-        if isinstance(window, slice):
-            found, scores = exact.best(query, self._matrix[window], k)
-            found += window.start
-            if self._present[found].all():
-                return found, scores
-            window = np.flatnonzero(self._present[window]) + window.start  # absent rows score 0, above bad matches
-        else:
-            window = window[self._present[window]]
-        found, scores = exact.best(query, self._matrix[window], k)
-        return window[found], scores
+        if not isinstance(window, slice):
+            return self._best_of_rows(query, k, window[self._present[window]])
+        found = self._best_of_window(query, k, window.start, window.stop)
+        if self._present[found[0]].all():
+            return found
+        # Rows without a vector score 0, above bad matches: choose among the others only.
+        return self._best_of_rows(query, k, np.flatnonzero(self._present[window]) + window.start)
 
-    def forget(self, rows: Sequence[int]) -> None:
-        """Overwrite these rows with zeros, in every copy and code."""
-        places = np.asarray(rows, np.int64)
-        places = places[(places >= 0) & (places < self._size)]
-        self._matrix[places] = 0
-        self._present[places] = False
+    def _best_of_window(self, query: NDArray[np.float32], k: int, start: int, stop: int) -> exact.Found:
+        codes = self._codes
+        if codes is None or stop - start <= self.exact_rows:
+            return exact.best_of_window(query, self._matrix, start, stop, k)
+        coded = min(max(codes.size, start), stop)
+        newest = exact.best_of_window(query, self._matrix, coded, stop, k)
+        pooled = self._pooled(query, k, codes, slice(start, coded))
+        if pooled is None:
+            pooled = exact.best_of_window(query, self._matrix, start, coded, k)
+        return exact.merged([pooled, newest], k)
 
-    def vectors(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
-        """A copy of the vectors of these rows; zeros where there is none."""
-        places = np.asarray(rows, np.int64)
-        return self._matrix[places]
+    def _best_of_rows(self, query: NDArray[np.float32], k: int, rows: NDArray[np.int64]) -> exact.Found:
+        """Of ascending rows that all have a vector."""
+        codes = self._codes
+        if codes is None or len(rows) <= self.exact_rows:
+            return exact.best_of_rows(query, self._matrix, rows, k)
+        coded = int(np.searchsorted(rows, codes.size))
+        newest = exact.best_of_rows(query, self._matrix, rows[coded:], k)
+        pooled = self._pooled(query, k, codes, rows[:coded])
+        if pooled is None:
+            pooled = exact.best_of_rows(query, self._matrix, rows[:coded], k)
+        return exact.merged([pooled, newest], k)
+
+    def _pooled(self, query: NDArray[np.float32], k: int, codes: SignCodes, rows: Rows) -> exact.Found | None:
+        """The k best by codes and rescoring; None when a scan does it better.
+
+        While one of the k stands at the edge of the pool, others as good may stand outside (equal vectors do): then
+        the pool is widened.
+        """
+        count = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        pool = max(POOL_ROWS, 8 * k)
+        while 2 * pool < count:
+            near, distances = codes.nearest(query, pool, rows)
+            found = exact.best_of_rows(query, self._matrix, np.sort(near), k)
+            if set(found[0].tolist()).isdisjoint(near[distances == distances[-1]].tolist()):
+                return found
+            pool *= 4
+        return None
 
     def _window(self, rows: Rows | None) -> slice | NDArray[np.int64]:
         """The rows as a slice of the matrix where they are contiguous, else those of them that can be there."""
         if rows is None:
-            return slice(0, self._size)
+            return slice(0, len(self))
         if isinstance(rows, slice):
-            start, stop, _ = rows.indices(self._size)
+            start, stop, _ = rows.indices(len(self))
             return slice(start, max(start, stop))
-        if len(rows) and rows[-1] >= self._size:
-            rows = rows[: np.searchsorted(rows, self._size)]
+        if len(rows) and rows[-1] >= len(self):
+            rows = rows[: np.searchsorted(rows, len(self))]
         if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
             return slice(int(rows[0]), int(rows[-1]) + 1)
         return rows
-
-    def _grow(self, needed: int) -> None:
-        capacity = grown(len(self._matrix), needed)
-        matrix = np.zeros((capacity, self.dimensions), np.float32)
-        matrix[: self._size] = self._matrix[: self._size]
-        present = np.zeros(capacity, np.bool_)
-        present[: self._size] = self._present[: self._size]
-        self._matrix, self._present = matrix, present

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from beforehand.index import quantised
 from beforehand.index.semantic import SemanticWindows
 
 
@@ -79,9 +80,133 @@ def test_what_does_not_fit_is_refused_whole(rows, vectors):
     assert len(index) == 3
 
 
-def test_forgetting_leaves_no_trace():
-    vectors = unit_rows(7, 300)
-    index = filled(vectors)
-    index.forget([20, 299, 5000])
-    assert not any(np.isin(index._matrix, vectors[row]).any() for row in (20, 299))
-    assert 20 not in index.search(vectors[20], 300)[0]
+def topics(seed: int, count: int, dimensions: int) -> np.ndarray:
+    """Unit vectors around centres that come and go, with a mean far from zero, as embeddings of text have."""
+    draw = np.random.default_rng(seed)
+    centres = draw.normal(size=(60, dimensions)) + 0.5
+    which = np.repeat(draw.integers(0, 60, count // 20 + 1), 20)[:count]
+    rows = (centres[which] + 0.8 * draw.normal(size=(count, dimensions))).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def recall(index: SemanticWindows, vectors: np.ndarray, queries: np.ndarray, rows: slice | np.ndarray) -> float:
+    chosen = np.arange(len(vectors))[rows]
+    hits = 0
+    for query in queries:
+        best = np.sort(vectors[chosen] @ query)[-10]
+        hits += int((index.search(query, 10, rows)[1] >= best - 1e-5).sum())
+    return hits / (10 * len(queries))
+
+
+@pytest.fixture(scope="module")
+def large() -> tuple[SemanticWindows, np.ndarray, np.ndarray]:
+    vectors = topics(11, 30_000, 64)
+    draw = np.random.default_rng(12)
+    queries = vectors[draw.integers(0, 30_000, 40)] + 0.05 * draw.normal(size=(40, 64)).astype(np.float32)
+    index = SemanticWindows(64, exact_rows=2_000, chunk_rows=8_192)
+    for start in range(0, 30_000, 500):
+        index.put(range(start, start + 500), vectors[start : start + 500])
+    return index, vectors, queries
+
+
+@pytest.mark.parametrize(
+    "window", [slice(0, None), slice(5_000, 20_000), slice(26_000, 30_000), np.arange(3, 30_000, 4)]
+)
+def test_a_search_by_codes_finds_nearly_all_of_the_true_ten(large, window):
+    index, vectors, queries = large
+    assert index._codes is not None
+    assert recall(index, vectors, queries, window) >= 0.97
+
+
+def test_a_search_across_chunks_is_exact_up_to_the_bound(large):
+    index, vectors, queries = large
+    for query in queries:
+        for window in (slice(7_500, 9_500), slice(23_000, 25_000), np.arange(6_000, 30_000, 12)):
+            rows = np.arange(30_000)[window]
+            assert len(rows) <= index.exact_rows
+            assert index.search(query, 10, window)[0].tolist() == naive(vectors, query, 10, rows)
+
+
+def test_the_default_bound_of_exactness_is_twenty_thousand_rows_of_256():
+    assert SemanticWindows(256).exact_rows == 20_000
+    assert SemanticWindows(384).exact_rows == 13_333
+
+
+def test_narrow_codes_take_over_in_the_largest_windows(large, monkeypatch):
+    _, vectors, queries = large
+    monkeypatch.setattr(quantised, "NARROW_ROWS", 10_000)
+    index = SemanticWindows(64, exact_rows=2_000)
+    for start in range(0, 30_000, 250):
+        index.put(range(start, start + 250), vectors[start : start + 250])
+    assert index._codes._narrow.shape[1] == quantised.NARROW_BITS // 8
+    assert recall(index, vectors, queries, slice(None)) >= 0.95
+    coded = index._codes.size
+    assert (index._codes._narrow[:coded] == index._codes._wide[:coded, :32]).all()
+
+
+def test_what_was_put_a_moment_ago_is_found_before_it_has_a_code():
+    vectors = topics(13, 4_100, 64)
+    index = SemanticWindows(64, exact_rows=1_000)
+    for row in range(4_100):
+        index.put([row], vectors[row : row + 1])
+    assert 1_000 < index._codes.size < 4_100
+    for row in (4_099, index._codes.size, 3):
+        found, scores = index.search(vectors[row], 1)
+        assert found.tolist() == [row]
+        assert scores[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_a_late_vector_and_a_changed_one_are_found_among_codes():
+    vectors = topics(14, 6_000, 64)
+    index = SemanticWindows(64, exact_rows=500)
+    index.put(range(6_000), np.where(np.arange(6_000)[:, None] == 1_234, 0, vectors))
+    strange = -vectors[:2]
+    assert 1_234 not in index.search(strange[0], 10)[0]
+    index.put([1_234, 77], strange)
+    assert index.search(strange[0], 1)[0].tolist() == [1_234]
+    assert index.search(strange[1], 1)[0].tolist() == [77]
+
+
+def test_of_thousands_of_equal_vectors_the_newest_come_first_among_codes():
+    vectors = topics(15, 20_000, 64)
+    vectors[2_000:7_000] = vectors[0]
+    index = SemanticWindows(64, exact_rows=500)
+    index.put(range(20_000), vectors)
+    assert index.search(vectors[0], 3)[0].tolist() == [6_999, 6_998, 6_997]
+
+
+def test_rows_without_a_vector_are_not_counted_among_codes():
+    vectors = topics(16, 8_000, 64)
+    vectors[1::2] = 0
+    index = SemanticWindows(64, exact_rows=500)
+    index.put(range(8_000), vectors)
+    found, scores = index.search(-vectors[0], 20)
+    assert (found % 2 == 0).all()
+    assert scores.tolist() == pytest.approx(np.sort(vectors[::2] @ -vectors[0])[-20:][::-1].tolist(), abs=0.02)
+
+
+def test_forgetting_leaves_no_trace_in_any_array():
+    vectors = topics(17, 5_000, 64)
+    index = SemanticWindows(64, exact_rows=500, chunk_rows=1_024)
+    index.put(range(5_000), vectors)
+    gone = [4_999, 0, 1_023, 1_024]
+    codes = index._codes._wide[gone[1:]].copy()
+    assert all(any(vectors[row].tobytes() in chunk.tobytes() for chunk in index._matrix._chunks) for row in gone)
+    index.forget([*gone, 70_000, -1])
+    memory = b"".join(chunk.tobytes() for chunk in index._matrix._chunks)
+    assert not any(vectors[row].tobytes() in memory for row in gone)
+    assert not any(code.tobytes() in index._codes._wide.tobytes() for code in codes)
+    for row in gone:
+        assert row not in index.search(vectors[row], 50)[0]
+    assert not index.vectors(gone).any()
+    index.put([1_024], vectors[1_024:1_025])
+    assert index.search(vectors[1_024], 1)[0].tolist() == [1_024]
+
+
+def test_rows_are_read_back_as_they_were_put():
+    vectors = unit_rows(18, 3_000)
+    index = SemanticWindows(32, chunk_rows=512)
+    index.put(range(3_000), vectors)
+    rows = [2_999, 0, 511, 512, 7]
+    assert (index.vectors(rows) == vectors[rows]).all()
+    assert index.nbytes == 3_000 * (4 * 32 + 1)
