@@ -98,8 +98,11 @@ def _offered(memory: Named) -> tuple[Piece, ...]:
 
 def _distinct(choices: Sequence[Choice]) -> list[Named]:
     """Without those that another one already shows: the same memory, the same words, the other side of a conflict."""
-    memories = [named(choice) for choice in choices]
-    memories.sort(key=lambda memory: (_RANK[memory.choice.authority], -memory.choice.probability, memory.id))
+    by_id: dict[str, Named] = {}
+    for memory in map(named, choices):
+        other = by_id.get(memory.id)
+        by_id[memory.id] = memory if other is None else min(memory, other, key=_preference)
+    memories = sorted(by_id.values(), key=lambda memory: (*_standing(memory.choice), memory.id))
     ids: set[str] = set()
     texts: set[tuple[str, str]] = set()
     distinct = []
@@ -107,11 +110,20 @@ def _distinct(choices: Sequence[Choice]) -> list[Named]:
         text = (memory.choice.kind, memory.text.strip().lower())
         if memory.id in ids or memory.own_id in ids or text in texts:
             continue
-        ids.add(memory.id)
         ids.update(opposed(memory.choice))
         texts.add(text)
         distinct.append(memory)
     return distinct
+
+
+def _standing(choice: Choice) -> tuple[int, float]:
+    """Higher authority and probability first."""
+    return _RANK[choice.authority], -choice.probability
+
+
+def _preference(memory: Named) -> tuple[tuple[int, float], str]:
+    """Which of two spellings of one memory is shown, whichever came first."""
+    return _standing(memory.choice), repr(memory.choice)
 
 
 def _cut(memory: Named, chars: int, worth: float) -> Piece | None:
