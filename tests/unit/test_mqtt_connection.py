@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import ssl
 import subprocess
 from pathlib import Path
@@ -105,6 +106,17 @@ async def test_a_message_larger_than_the_broker_takes_is_refused_here(connect):
     await one.publish("open/a", b"the connection stands")
 
 
+async def test_a_broker_that_refuses_a_size_without_having_said_so_does_not_break_the_connection(tmp_path):
+    """mosquitto answers with a reason code that a PUBACK must not have; paho took that for a broken connection."""
+    with brokers.running("mosquitto", tmp_path, extra="message_size_limit 1000\n") as broker:
+        one = Connection(ConnectionOptions(client_id="one", port=broker.port))
+        await one.open()
+        with pytest.raises(PublishRefused, match=r"packet too large\. Raise the broker's limit"):
+            await one.publish("a", b"x" * 1001)
+        await one.publish("a", b"the connection stands")
+        await one.close()
+
+
 async def test_publishes_that_nobody_awaits_leave_room_for_others(connect):
     one = await connect("one")
     abandoned = [asyncio.ensure_future(one.publish("open/a", b"")) for _ in range(3 * limits.PUBLISHES_IN_FLIGHT)]
@@ -202,15 +214,17 @@ async def test_the_end_of_the_broker_is_noticed_whatever_is_awaited(tmp_path, bu
 
 async def test_a_broker_that_stands_still_is_not_waited_for_forever(tmp_path):
     with brokers.running("mosquitto", tmp_path) as broker:
-        one = Connection(ConnectionOptions(client_id="one", port=broker.port, timeout_s=0.05))
+        one = Connection(ConnectionOptions(client_id="one", port=broker.port))
         await one.open()
         broker.pause()
+        one.options = dataclasses.replace(one.options, timeout_s=0.05)
         with pytest.raises(BusUnavailable, match=r"not answered within 0\.05 s"):
             await one.publish("a", b"")
         two = Connection(ConnectionOptions(client_id="two", port=broker.port, timeout_s=0.05))
         with pytest.raises(BusUnavailable):
             await two.open()
         broker.resume()
+        one.options = dataclasses.replace(one.options, timeout_s=20)
         await one.publish("a", b"it answers again")
         await one.close()
 

@@ -15,6 +15,9 @@ from paho.mqtt.client import Client, MQTTErrorCode
         ("_packet_queue", ["self", "command", "packet", "mid", "qos", "info"]),
         ("_sock_close", ["self"]),
         ("_create_socket", ["self"]),
+        ("_mid_generate", ["self"]),
+        ("_handle_publish", ["self"]),
+        ("_handle_pubackcomp", ["self", "cmd"]),
         ("loop_write", ["self"]),
         ("want_write", ["self"]),
     ],
@@ -37,5 +40,11 @@ async def _attributes():
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_both_keep_their_state_where_the_wire_looks(anyio_backend):
     attributes = await _attributes()
-    assert {"_client", "_misc_task", "paho._last_bytes_received", "paho._ping_t"} <= attributes.keys()
+    assert {
+        "_client",
+        "_misc_task",
+        "paho._last_bytes_received",
+        "paho._ping_t",
+        "paho._in_packet",
+    } <= attributes.keys()
     assert MQTTErrorCode.MQTT_ERR_AGAIN < 0 == MQTTErrorCode.MQTT_ERR_SUCCESS

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import math
 import ssl
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import aiomqtt
-from paho.mqtt.client import MQTTMessage
-from paho.mqtt.reasoncodes import ReasonCode
 
 from beforehand import limits
 from beforehand.backends.mqtt import reasons
 from beforehand.backends.mqtt.options import ConnectionOptions
+from beforehand.backends.mqtt.publish_packets import Published
 from beforehand.backends.mqtt.wire import Wire
 from beforehand.errors import BusError, BusUnavailable, PublishRefused
 from beforehand.ports import Arrival
@@ -56,7 +54,7 @@ class Connection:
         self._unacknowledged: deque[Delivery] = deque()
         self._acknowledged: set[int] = set()
         self._serials = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[Sequence[ReasonCode] | None]] = {}
+        self._answers: dict[int, asyncio.Future[Sequence[int] | None]] = {}
         self._window = asyncio.Semaphore(limits.PUBLISHES_IN_FLIGHT)
         self._maximum_packet: int | None = None
         self._wire = Wire(options, self)
@@ -114,8 +112,8 @@ class Connection:
         """
         answers = await self._answer(self._wire.subscribe(filters, retained=retained) if self.is_open else None)
         for name, answer in zip(filters, answers, strict=True):
-            if answer.is_failure:
-                raise reasons.subscribe_refused(self.options.where, name, str(answer))
+            if answer >= reasons.FAILURE:
+                raise reasons.subscribe_refused(self.options.where, name, answer)
 
     async def unsubscribe(self, filters: Sequence[str]) -> None:
         """Unsubscribe; returns on UNSUBACK."""
@@ -179,22 +177,26 @@ class Connection:
         size = len(topic.encode()) + len(payload) + len(response_topic or "") + len(correlation or b"")
         if self._maximum_packet is not None and size + _PACKET_OVERHEAD > self._maximum_packet:
             raise reasons.publish_refused(topic, reasons.PACKET_TOO_LARGE, f"{size} bytes are too many")
-        properties = {
-            "MessageExpiryInterval": None if expiry_s is None else max(1, math.ceil(expiry_s)),
-            "ResponseTopic": response_topic,
-            "CorrelationData": correlation,
-        }
         await self._window.acquire()
+        mid = None
         try:
-            mid = self._wire.publish(topic, payload, retain=retain, **properties) if self.is_open else None
+            if self.is_open:
+                mid = self._wire.publish(
+                    topic,
+                    payload,
+                    retain=retain,
+                    expiry_s=expiry_s,
+                    response_topic=response_topic,
+                    correlation=correlation,
+                )
         except ValueError as error:
             self._window.release()
             raise PublishRefused(f"{topic!r} is no topic: {error}", "Publish to a topic without wildcards.") from None
         [answer] = await self._answer(mid, self._window.release)
-        if answer.is_failure:
-            raise reasons.publish_refused(topic, answer.value, str(answer))
+        if answer >= reasons.FAILURE:
+            raise reasons.publish_refused(topic, answer)
 
-    async def _answer(self, mid: int | None, then: Callable[[], None] = lambda: None) -> Sequence[ReasonCode]:
+    async def _answer(self, mid: int | None, then: Callable[[], None] = lambda: None) -> Sequence[int]:
         """The broker's answer to the packet `mid`. `then` is called when it is there, whether still awaited or not."""
         if mid is None:
             then()
@@ -205,7 +207,7 @@ class Connection:
         self._wire.resume()  # the answer comes behind what is unread
         try:
             async with asyncio.timeout(self.options.timeout_s):
-                codes: Sequence[ReasonCode] | None = await asyncio.shield(answer)
+                codes: Sequence[int] | None = await asyncio.shield(answer)
         except TimeoutError:
             raise BusUnavailable(
                 f"the broker at {self.options.where} has not answered within {self.options.timeout_s:g} s.",
@@ -221,31 +223,30 @@ class Connection:
 
     # --- what the wire tells ---
 
-    def on_message(self, message: MQTTMessage) -> None:
+    def on_message(self, message: Published) -> None:
         """Keep it until `receive`."""
         handle = None
         if self.options.manual_ack and message.qos:
             handle = Delivery(self, message.mid, next(self._serials))
             self._unacknowledged.append(handle)
-        properties = message.properties
         self._inbox.append(
             Arrival(
                 topic=message.topic,
-                payload=bytes(message.payload),
-                retained=bool(message.retain),
-                response_topic=getattr(properties, "ResponseTopic", None),
-                correlation=getattr(properties, "CorrelationData", None),
+                payload=message.payload,
+                retained=message.retain,
+                response_topic=message.response_topic,
+                correlation=message.correlation,
                 handle=handle,
             )
         )
         self._inbox_bytes += len(message.payload)
         self._arrived.set()
 
-    def on_answer(self, mid: int, reasons: Sequence[ReasonCode]) -> None:
+    def on_answer(self, mid: int, codes: Sequence[int]) -> None:
         """Wake who waits for it."""
         answer = self._answers.pop(mid, None)
         if answer is not None:
-            answer.set_result(reasons)
+            answer.set_result(codes)
 
     def on_lost(self, reason: str, code: int | None) -> None:
         """Wake everybody."""

@@ -28,6 +28,23 @@ _PUBLISH = {
 }
 
 
+_NAMES = {
+    0x80: "unspecified error",
+    0x83: "implementation specific error",
+    NOT_AUTHORISED: "not authorized",
+    0x8F: "topic filter invalid",
+    0x90: "topic name invalid",
+    0x91: "packet identifier in use",
+    PACKET_TOO_LARGE: "packet too large",
+    0x97: "quota exceeded",
+    0x99: "payload format invalid",
+    0x9A: "retain not supported",
+    0x9E: "shared subscriptions not supported",
+    0xA1: "subscription identifiers not supported",
+    0xA2: "wildcard subscriptions not supported",
+}
+
+
 def connect_refused(where: str, code: int, name: str) -> BusError:
     """The error for a failed CONNACK: BusUnavailable when trying again can help, a plain BusError when not."""
     problem = f"the broker at {where} refuses the connection: {name.lower()}."
@@ -36,15 +53,19 @@ def connect_refused(where: str, code: int, name: str) -> BusError:
     return BusUnavailable(problem, "It is tried again.")
 
 
-def subscribe_refused(where: str, topic_filter: str, name: str) -> BusError:
+def subscribe_refused(where: str, topic_filter: str, code: int) -> BusError:
     """The error for a failed SUBACK."""
     return BusError(
-        f"the broker at {where} refuses the subscription to {topic_filter}: {name.lower()}.",
+        f"the broker at {where} refuses the subscription to {topic_filter}: {_name(code)}.",
         "Allow this user to read there in the broker's access rules.",
     )
 
 
-def publish_refused(topic: str, code: int, name: str) -> PublishRefused:
-    """The error for a failed PUBACK."""
+def publish_refused(topic: str, code: int, detail: str | None = None) -> PublishRefused:
+    """The error for a failed PUBACK. detail: what is known beyond the code's name."""
     advice = _PUBLISH.get(code, "The broker's log says more.")
-    return PublishRefused(f"the broker refuses the publish to {topic}: {name.lower()}.", advice)
+    return PublishRefused(f"the broker refuses the publish to {topic}: {detail or _name(code)}.", advice)
+
+
+def _name(code: int) -> str:
+    return _NAMES.get(code, f"reason code {code:#x}")

@@ -6,7 +6,9 @@ What those doors do not give, and is done here instead:
   here one reader that nobody cancels takes packets in runs and hands each straight on.
 - It cannot stop reading. Here the socket is left alone while paused, so that TCP pushes back. A paused connection still
   reads a little twice within each keep-alive, because an unread PINGRESP would look like a dead broker.
-- It drops the CONNACK's session flag and properties, and the PUBACK's reason code: both are handed on.
+- It drops the CONNACK's session flag and properties, and the PUBACK's reason code: both are handed on. paho breaks the
+  connection when a PUBACK has a reason code that is not in its list (mosquitto: 0x95, too large).
+- paho makes half a dozen objects for each PUBLISH and PUBACK: those two are read and written by `publish_packets`.
 - paho registers a writer and makes a system call for each acknowledgement: here they leave together.
 - A broker without TCP_NODELAY waits for our delayed TCP acknowledgement (40 ms): on Linux it is sent at once.
 """
@@ -17,61 +19,25 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from paho.mqtt.client import ConnectFlags, DisconnectFlags, MQTTMessage
+from paho.mqtt.client import ConnectFlags, DisconnectFlags
 from paho.mqtt.enums import MessageType, MQTTErrorCode
-from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from beforehand import limits
-from beforehand.backends.mqtt import packets
+from beforehand.backends.mqtt import making, publish_packets
+from beforehand.backends.mqtt.listener import Connack, Listener
 from beforehand.backends.mqtt.options import ConnectionOptions
 
 _PACKETS_PER_WAKE = 16
 """About half a millisecond of decoding, then others get the loop."""
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 _UNSPECIFIED = 0x80
-_PUBACK = b"\x40\x02"
-
-
-@dataclass(frozen=True, slots=True)
-class Connack:
-    """The broker's answer to CONNECT."""
-
-    code: int
-    reason: str
-    session_present: bool
-    receive_maximum: int | None
-    maximum_packet: int | None
-
-
-class Listener(Protocol):
-    """Who is told what the wire brings. None of these may raise or call the wire back."""
-
-    def on_message(self, message: MQTTMessage) -> None:
-        """A PUBLISH has arrived."""
-        ...
-
-    def on_answer(self, mid: int, reasons: Sequence[ReasonCode]) -> None:
-        """PUBACK, SUBACK or UNSUBACK for the packet `mid`."""
-        ...
-
-    def on_lost(self, reason: str, code: int | None) -> None:
-        """The connection has ended; `code` is that of the broker's DISCONNECT. Called once."""
-        ...
-
-    def is_full(self) -> bool:
-        """Whether reading should stop until `resume`."""
-        ...
-
-    def on_pause(self) -> None:
-        """Reading has stopped."""
-        ...
+_QOS_2 = 2
 
 
 class Wire:
@@ -79,22 +45,21 @@ class Wire:
 
     def __init__(self, options: ConnectionOptions, listener: Listener) -> None:
         self._options = options
+        self._v5 = options.protocol == "5"
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._connack: Connack | None = None
         self._ended = asyncio.Event()
         self._paused = False
         self._breath: asyncio.TimerHandle | None = None
-        self._client = packets.client(options)
+        self._client = making.client(options)
         self._paho = self._client._client
-        self._paho.manual_ack_set(options.manual_ack)
-        self._paho.max_inflight_messages_set(0)  # the connection keeps the window
         self._wrapped_on_connect: Callable[..., Any] = self._client._on_connect
-        self._paho._create_socket = self._create_socket  # type: ignore[method-assign]
+        self._paho._create_socket = lambda: making.connect(options)  # type: ignore[method-assign]
         self._paho.on_connect = self._on_connect
         self._paho.on_disconnect = self._on_disconnect
-        self._paho.on_message = lambda _client, _data, message: listener.on_message(message)
-        self._paho.on_publish = lambda _client, _data, mid, reason, _properties: listener.on_answer(mid, [reason])
+        self._paho._handle_publish = self._on_publish  # type: ignore[method-assign]
+        self._paho._handle_pubackcomp = self._on_puback  # type: ignore[method-assign, assignment]
         self._paho.on_subscribe = self._paho.on_unsubscribe = self._on_answers
         self._paho.on_socket_open = self._on_socket_open
         self._paho.on_socket_register_write = self._on_want_write
@@ -104,6 +69,7 @@ class Wire:
     async def connect(self) -> Connack | None:
         """The broker's answer; None when the connection was lost without one. Raises aiomqtt.MqttError."""
         connecting = asyncio.ensure_future(self._client.__aenter__())
+        connecting.add_done_callback(lambda done: done.cancelled() or done.exception())
         ended = asyncio.ensure_future(self._ended.wait())
         try:
             await asyncio.wait({connecting, ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -114,10 +80,7 @@ class Wire:
             raise
         finally:
             ended.cancel()
-            # The thread that connects cannot be stopped: what it opens later is closed.
-            connecting.add_done_callback(self._on_connecting_done)
-            if self._ended.is_set() and self._paho.socket() is not None:
-                connecting.cancel()
+            connecting.cancel()  # its thread may still open a socket, which `_start` closes
         return self._connack
 
     def farewell(self) -> None:
@@ -135,27 +98,6 @@ class Wire:
         if not self._ended.is_set():
             self._ended.set()
             self._listener.on_lost(reason, code)
-
-    def _create_socket(self) -> socket.socket:
-        """On the thread that connects. paho leaves a socket open whose connection or handshake fails."""
-        options = self._options
-        if options.unix_socket is not None:
-            unix = socket.socket(socket.AF_UNIX)
-            with contextlib.ExitStack() as undo:
-                undo.callback(unix.close)
-                unix.settimeout(options.timeout_s)
-                unix.connect(str(options.unix_socket))
-                undo.pop_all()
-            return unix
-        tcp = socket.create_connection((options.host, options.port), options.timeout_s)
-        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return tcp if options.tls is None else options.tls.wrap_socket(tcp, server_hostname=options.host)
-
-    def _on_connecting_done(self, connecting: asyncio.Future[Any]) -> None:
-        if not connecting.cancelled():
-            connecting.exception()
-        if self._ended.is_set():
-            self._paho._sock_close()
 
     def _on_connect(
         self, client: Any, data: Any, flags: ConnectFlags, reason: ReasonCode, properties: Properties | None
@@ -181,14 +123,30 @@ class Wire:
 
     # --- out ---
 
-    def publish(self, topic: str, payload: bytes, *, retain: bool, **properties: Any) -> int | None:
-        """Send a QoS 1 PUBLISH; its packet id, None when there is no connection. Raises ValueError for a bad topic.
-
-        properties: as paho names them; None is left out, and all are on MQTT 3.1.1.
-        """
-        found = packets.properties(PacketTypes.PUBLISH, **properties) if self._options.protocol == "5" else None
-        info = self._paho.publish(topic, payload, 1, retain, found)
-        return info.mid if info.rc == MQTTErrorCode.MQTT_ERR_SUCCESS else None
+    def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        retain: bool,
+        expiry_s: float | None,
+        response_topic: str | None,
+        correlation: bytes | None,
+    ) -> int:
+        """Send a PUBLISH at QoS 1; its packet id. Raises ValueError for what no broker can take."""
+        mid = self._paho._mid_generate()
+        packet = publish_packets.encode_publish(
+            topic,
+            payload,
+            mid,
+            retain=retain,
+            v5=self._v5,
+            expiry_s=expiry_s,
+            response_topic=response_topic,
+            correlation=correlation,
+        )
+        self._paho._packet_queue(MessageType.PUBLISH, packet, mid, 1)
+        return mid
 
     def subscribe(self, filters: Sequence[str], *, retained: bool) -> int | None:
         """Send SUBSCRIBE at QoS 1; its packet id. retained: False: stored messages only for new subscriptions."""
@@ -205,14 +163,12 @@ class Wire:
         """Send UNSUBSCRIBE; its packet id."""
         return self._paho.unsubscribe(list(filters))[1]
 
-    def puback(self, mids: Iterable[int]) -> None:
+    def puback(self, mids: Sequence[int]) -> None:
         """Send PUBACKs, in one write."""
-        packets = bytearray().join(_PUBACK + mid.to_bytes(2, "big") for mid in mids)
-        if packets and self._paho.socket() is not None:
-            self._paho._packet_queue(MessageType.PUBACK, packets, 0, 1)
+        self._paho._packet_queue(MessageType.PUBACK, publish_packets.encode_pubacks(mids), 0, 1)
 
     def _on_answers(self, _client: Any, _data: Any, mid: int, codes: list[ReasonCode], _properties: Any) -> None:
-        self._listener.on_answer(mid, codes)
+        self._listener.on_answer(mid, [code.value for code in codes])
 
     def _on_want_write(self, *_: Any) -> None:
         if self._connack is None:  # still on the thread that connects
@@ -235,9 +191,34 @@ class Wire:
 
     def _start(self, sock: Any) -> None:
         current = self._paho.socket()
-        if current is not None and current is sock:
-            self._loop.add_reader(current.fileno(), self._read)
-            self._client._misc_task = self._loop.create_task(self._client._misc_loop())
+        if current is None or current is not sock:
+            return
+        if self._ended.is_set():
+            self._paho._sock_close()
+            return
+        self._loop.add_reader(current.fileno(), self._read)
+        self._client._misc_task = self._loop.create_task(self._client._misc_loop())
+
+    def _on_publish(self) -> MQTTErrorCode:
+        packet = self._paho._in_packet
+        try:
+            message = publish_packets.decode_publish(packet["command"], packet["packet"], v5=self._v5)
+        except ValueError:
+            return MQTTErrorCode.MQTT_ERR_PROTOCOL
+        if message.qos == _QOS_2:  # never asked for
+            return MQTTErrorCode.MQTT_ERR_PROTOCOL
+        self._listener.on_message(message)
+        if message.qos and not self._options.manual_ack:
+            self.puback([message.mid])
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
+
+    def _on_puback(self, _name: str) -> MQTTErrorCode:
+        try:
+            mid, code = publish_packets.decode_puback(self._paho._in_packet["packet"])
+        except ValueError:
+            return MQTTErrorCode.MQTT_ERR_PROTOCOL
+        self._listener.on_answer(mid, [code])
+        return MQTTErrorCode.MQTT_ERR_SUCCESS
 
     def pause(self) -> None:
         """Leave the socket alone; TCP pushes back."""
