@@ -14,7 +14,7 @@ from beforehand import limits
 from beforehand.index import segmentation
 from beforehand.index.entities import Entities, values_of
 from beforehand.index.extraction import extract, normal
-from beforehand.index.fusion import fuse
+from beforehand.index.fusion import CONSTANT, fuse
 from beforehand.index.keys import FAR, nearness, surrounding
 from beforehand.index.lexical import Lexical
 from beforehand.index.passages import split
@@ -204,5 +204,5 @@ def test_fusion_does_not_depend_on_the_order_of_the_channels(rankings):
     assert {row for row, _, _ in found} == {row for ranking in rankings.values() for row in ranking}
     for row, score, ranks in found:
         assert ranks == {name: ranking.index(row) + 1 for name, ranking in rankings.items() if row in ranking}
-        assert math.isclose(score, sum(1 / (60 + rank) for rank in ranks.values()))
+        assert math.isclose(score, sum(1 / (CONSTANT + rank) for rank in ranks.values()))
     assert [(-score, -row) for row, score, _ in found] == sorted((-score, -row) for row, score, _ in found)

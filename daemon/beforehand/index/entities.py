@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, KeysView, Sequence
+from collections.abc import Collection, Iterable, KeysView, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index import keys, postings
-from beforehand.index.extraction import Entity, extract, normal
+from beforehand.index.extraction import Entity, extract, normal, normals
 from beforehand.index.passages import Passage
 from beforehand.index.semantic import Rows
 
@@ -193,15 +193,15 @@ class Entities:
         return [self._values[one] for one in (folded, *spellings) if one in self._values]
 
 
-def values_of(passage: Passage) -> Iterator[str]:
+def values_of(passage: Passage) -> list[str]:
     """Normal forms of the values in a passage: its scalar as a whole, and every entity in it."""
-    if passage.value is not None and len(passage.value) <= _VALUE_CHARS:
-        whole = normal(passage.value)
-        if whole not in _DUMB:
-            yield whole
-    told = passage.value if passage.kind == "leaf" and passage.value is not None else passage.text
-    for entity in extract(told):
-        yield entity.value
+    value = passage.value
+    if value is None:
+        return [entity.value for entity in extract(passage.text)]
+    whole, *parts = normals(value)
+    if passage.kind != "leaf":
+        parts = [entity.value for entity in extract(passage.text)]
+    return parts if whole in _DUMB or len(value) > _VALUE_CHARS else [whole, *parts]
 
 
 def _last(places: postings.Postings) -> int:

@@ -87,11 +87,16 @@ def extract(text: str) -> list[Entity]:
 
 def normal(value: str) -> str:
     """The normal form of one value: what `extract` makes of it when it is one entity, else folded text."""
+    return normals(value)[0]
+
+
+def normals(value: str) -> list[str]:
+    """The normal form of a value as a whole, then those of the entities in it when it is more than one entity."""
     text = _folded_width(value.strip())
-    first = next(_entities(text), None)
-    if first is not None and first.start == 0 and first.end == len(text):
-        return first.value
-    return " ".join(_folded_width(text.casefold()).split())
+    found = list(_entities(text))
+    if found and found[0].start == 0 and found[0].end == len(text):
+        return [found[0].value]
+    return [" ".join(_folded_width(text.casefold()).split()), *(entity.value for entity in found)]
 
 
 def _narrow(text: str) -> str:
@@ -177,7 +182,7 @@ def _path(_: re.Match[str], written: str) -> Read:
 
 
 def _number(_: re.Match[str], written: str) -> Read | None:
-    return ("number", _numeral(written), len(written)) if sum(map(str.isdigit, written)) > 1 else None
+    return ("number", _numeral(written), len(written)) if len(written) > 1 else None
 
 
 def _id(_: re.Match[str], written: str) -> Read | None:

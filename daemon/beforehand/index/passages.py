@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -62,7 +62,7 @@ class _Place:
 
     def below(self, step: str, key: str) -> _Place:
         path = f"{self.path}.{step}" if self.path else step
-        return replace(self, path=path[:_PATH_CHARS], key=key[:_KEY_CHARS], depth=self.depth + 1, outer=self.key)
+        return _Place(path[:_PATH_CHARS], key[:_KEY_CHARS], self.group, self.depth + 1, self.about, self.key)
 
 
 def split(text: str, data: Any = None, args: Any = None) -> list[Passage]:
@@ -105,7 +105,7 @@ class _Writer:
             return
         if isinstance(value, str):
             value = structures.whole(value) or value
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             self._record(value, place)
         elif isinstance(value, list | tuple):
             self.longest = max(self.longest, len(value))
@@ -114,7 +114,7 @@ class _Writer:
         else:
             self._leaf(scalar(value), place)
 
-    def _record(self, record: Mapping[Any, Any], place: _Place) -> None:
+    def _record(self, record: dict[Any, Any], place: _Place) -> None:
         self._groups += 1
         told = [(_clean(str(key)), shown) for key, value in record.items() if (shown := _short(value))]
         filed = _FILED.match(place.key) is not None
@@ -181,7 +181,7 @@ def scalar(value: Any) -> str:
 
 def _clean(text: str) -> str:
     """Without lone surrogates, which UTF-8 cannot carry."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _said(key: str, value: str) -> str:
@@ -190,7 +190,7 @@ def _said(key: str, value: str) -> str:
 
 def _short(value: Any) -> str:
     """A scalar that fits on one line of a record, else nothing."""
-    if isinstance(value, Mapping | list | tuple):
+    if isinstance(value, dict | list | tuple):
         return ""
     text = scalar(value)
     return text if len(text) <= _PAIR_CHARS and "\n" not in text and structures.whole(text) is None else ""

@@ -50,6 +50,8 @@ def pieces(text: str) -> Iterator[tuple[str, Any]]:
 
 def whole(text: str) -> Any:
     """The dict or list that `text` is, or None when it is something else (or only contains one)."""
+    if "{" not in text and "[" not in text:
+        return None
     text = text.strip()
     if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]"):
         return None

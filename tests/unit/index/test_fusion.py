@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beforehand.index.fusion import fuse
+from beforehand.index.fusion import CONSTANT, UNTRAINED, fuse
 
 
 def test_a_row_that_two_channels_rank_beats_one_that_only_one_does():
     found = fuse({"lexical": [7, 3], "semantic": [5, 3]}, k=3)
     assert [row for row, _, _ in found] == [3, 7, 5]
-    assert found[0][1] == pytest.approx(2 / 62)
+    assert found[0][1] == pytest.approx(2 / (CONSTANT + 2))
     assert found[0][2] == {"lexical": 2, "semantic": 2}
 
 
@@ -38,10 +38,14 @@ def test_k_bounds_the_answer_and_nothing_gives_nothing():
 
 def test_a_smaller_constant_favours_first_places():
     rankings = {"a": [1, 2], "b": [3, 2]}
-    assert fuse(rankings, k=1)[0][0] == 2
+    assert fuse(rankings, k=1, constant=60)[0][0] == 2
     assert fuse(rankings, k=1, constant=0)[0][0] == 3
 
 
 def test_rows_of_numpy_come_back_as_plain_integers():
     found = fuse({"a": np.array([2, 1], np.int64)}, k=2)
     assert [type(row) for row, _, _ in found] == [int, int]
+
+
+def test_untrained_weights_let_words_break_the_tie():
+    assert [row for row, _, _ in fuse({"lexical": [1], "semantic": [2]}, k=2, weights=UNTRAINED)] == [1, 2]
