@@ -169,6 +169,7 @@ def test_a_forgotten_row_leaves_no_value_and_no_key_behind():
         ("new_address", "address", "", keys.AROUND),
         ("destination_city", "city", "address", keys.AROUND),
         ("origin_airport", "airport_code", "", keys.HEAD),
+        ("tweet_id", "id", "", keys.HEAD),
         ("order_id", "id", "user", keys.FAR),
         ("order_id", "name", "order", keys.FAR),
         ("name", "colour", "name", keys.FAR),
