@@ -14,7 +14,7 @@ WITHIN: Final = 3
 AROUND: Final = 2
 """All words of the key stand in the need, one of them telling."""
 HEAD: Final = 1
-"""The last telling word of the need stands in the key, or the key is a bare `id` or `name` at the top of a result."""
+"""The last telling word of the need stands in the key, or the key is a bare `id` at the top of a result."""
 FAR: Final = 0
 
 _VAGUE: Final = frozenset(
@@ -56,7 +56,7 @@ def nearness(need: str, key: str, around: str = "") -> int:
         return WITHIN
     if own <= wanted and not own <= _VAGUE:
         return AROUND
-    if own <= wanted and not around:
+    if own == {"id"} <= wanted and not around:
         return HEAD
     head = next((word for word in reversed(asked) if word not in _VAGUE), None)
     return HEAD if head in own else FAR
