@@ -52,7 +52,8 @@ def settings_known():
 
 
 def test_systemd_finds_nothing_to_say_about_the_unit(unit):
-    done = ran(needed("systemd-analyze", "systemd"), "verify", unit)
+    analyze = needed("systemd-analyze", "systemd")
+    done = ran(analyze, "verify", "--man=no", "--generators=no", "--recursive-errors=no", unit)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -63,11 +64,8 @@ def test_the_unit_is_exposed_to_little(unit):
     assert float(exposure[1]) <= MOST_EXPOSED
 
 
-def test_the_readme_states_the_exposure_of_the_unit(unit):
-    done = ran(needed("systemd-analyze", "systemd"), "security", "--offline=true", "--no-pager", unit)
-    exposure = re.search(r"exposure level for beforehand.service: ([\d.]+)", done.stdout)
-    assert exposure, done.stderr
-    assert f"exposure {exposure[1]}" in (DEPLOY / "README.md").read_text()
+def test_the_readme_states_the_exposure_that_is_held():
+    assert f"at most {MOST_EXPOSED} of 10" in (DEPLOY / "README.md").read_text()
 
 
 def test_a_dockerfile_linter_finds_nothing():
