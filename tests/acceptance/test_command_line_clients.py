@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from processes import up
+from programs import needed
 
 RUN = "beforehand/v1/shop/anna/r1"
 STEP = {"id": "s1", "tool": "refund_order", "goal": "refund order", "needs": ["order_id"]}
@@ -22,15 +21,6 @@ NODE = Path(__file__).parent / "node"
 def port(tmp_path_factory):
     with up(tmp_path_factory.mktemp("daemon")) as daemon:
         yield daemon.port
-
-
-def needed(program: str, package: str) -> str:
-    """The program. A machine without it cannot say whether this works; CI has it, so there its absence is a failure."""
-    found = shutil.which(program)
-    if not found and not os.environ.get("CI"):
-        pytest.skip(f"{program} is not installed (Debian package {package}); CI has it")
-    assert found, f"CI lacks {program}: install {package} in .ci/run"
-    return found
 
 
 def test_mosquitto_pub_and_sub_get_the_packet_before_the_step(port):

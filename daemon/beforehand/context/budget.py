@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from beforehand import limits
@@ -110,8 +109,7 @@ class _Purse:
 
 def _bundles(line: list[Piece]) -> list[_Bundle]:
     """The pieces of one line in the order in which they are worth buying, the first ones together."""
-    line.sort(key=attrgetter("shown.order"))
-    line.sort(key=attrgetter("density"), reverse=True)
+    line.sort(key=lambda piece: (-piece.density, piece.shown.order))
     cost = rendering.line_quarters(line[0].shown.prefix)
     worth = best = 0.0
     together = 1

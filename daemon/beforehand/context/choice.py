@@ -132,5 +132,5 @@ def _when(at_us: int | None) -> str:
 
 
 def _hashed(kind: str, text: str, event_ids: tuple[str, ...]) -> str:
-    content = "".join(f"{len(part)}:{part}" for part in (kind, text, *event_ids)).encode(errors="surrogatepass")
+    content = "".join([f"{len(part)}:{part}" for part in (kind, text, *event_ids)]).encode(errors="surrogatepass")
     return f"m_{hashlib.blake2b(content, digest_size=10).hexdigest()}"

@@ -26,8 +26,10 @@ LEAST_CHARS: Final = 32
 ITEM_EVENTS: Final = 16
 """Event ids named in one item, the newest."""
 ITEM_REASONS: Final = 8
-FIXED_BYTES: Final = 448
+FIXED_BYTES: Final = 512
 """Names and fixed fields of one item in a packet's JSON, and its line's prefix."""
+ESCAPED_BYTES: Final = 6
+"""Most bytes of one character in JSON."""
 
 _RANK: Final = {"user": 0, "tool": 1, "agent": 2, "unknown": 3}
 
@@ -76,9 +78,12 @@ def source_of(choice: Choice) -> str | None:
 def size_of(piece: Piece) -> int:
     """Bytes that an item takes in a packet's JSON, its part of `rendered` included; never less."""
     choice, text = piece.of.choice, piece.shown.text
-    reasons = [reason.name for reason in choice.why[:ITEM_REASONS]]
-    variable = (source_of(choice), choice.event_ids[-ITEM_EVENTS:], reasons, text, text)
-    return FIXED_BYTES + 28 * len(choice.conflicts) + 80 * len(reasons) + len(orjson.dumps(variable))
+    reasons = choice.why[:ITEM_REASONS]
+    characters = len(choice.tool or choice.source or "") + sum(map(len, choice.event_ids[-ITEM_EVENTS:]))
+    characters += sum(len(reason.name) for reason in reasons)
+    # A quoted text has no control characters, so in ASCII only these two are escaped.
+    shown = len(text) + text.count('"') + text.count("\\") if text.isascii() else len(orjson.dumps(text))
+    return FIXED_BYTES + 28 * len(choice.conflicts) + 80 * len(reasons) + ESCAPED_BYTES * characters + 2 * shown
 
 
 def _offered(memory: Named) -> tuple[Piece, ...]:
@@ -110,7 +115,8 @@ def _distinct(choices: Sequence[Choice]) -> list[Named]:
         text = (memory.choice.kind, memory.text.strip().lower())
         if memory.id in ids or memory.own_id in ids or text in texts:
             continue
-        ids.update(opposed(memory.choice))
+        if memory.choice.conflicts:
+            ids.update(opposed(memory.choice))
         texts.add(text)
         distinct.append(memory)
     return distinct

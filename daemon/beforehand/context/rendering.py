@@ -20,6 +20,7 @@ from beforehand.context.choice import Choice, who
 from beforehand.context.guard import quote
 from beforehand.context.tokens import quarters
 from beforehand.index.echo import CLOSING, OPENING
+from beforehand.messages.outbound import Authority, ItemKind
 from beforehand.messages.values import moment
 
 SEPARATOR: Final = "; "
@@ -43,16 +44,13 @@ class Shown(NamedTuple):
 
 def prefix_of(choice: Choice) -> str:
     """`[3 search_flights]`: place or date, kind where it is no event, source."""
-    parts: list[str] = []
-    if choice.kind != "event":
-        parts.append(choice.kind)
     if choice.position is not None:
-        parts.append(str(choice.position))
+        place = str(choice.position)
     elif choice.at_us is not None:
-        parts.append(f"{moment(choice.at_us):%Y-%m-%d}")
-    if choice.kind not in _OWN_KINDS or choice.authority != "unknown":
-        parts.append(_plain(who(choice.authority, choice.source, choice.tool)))
-    return f"[{' '.join(parts)}]"
+        place = f"{moment(choice.at_us):%Y-%m-%d}"
+    else:
+        place = ""
+    return _prefix(choice.kind, place, choice.authority, choice.source, choice.tool)
 
 
 def order_of(choice: Choice, item_id: str) -> Order:
@@ -82,7 +80,16 @@ def render(shown: Iterable[Shown]) -> str:
     return "\n".join((OPENING, *body, CLOSING))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4_096)
+def _prefix(kind: ItemKind, place: str, authority: Authority, source: str | None, tool: str | None) -> str:
+    parts = [] if kind == "event" else [str(kind)]
+    if place:
+        parts.append(place)
+    if kind not in _OWN_KINDS or authority != "unknown":
+        parts.append(_plain(who(authority, source, tool)))
+    return f"[{' '.join(parts)}]"
+
+
 def _plain(source: str) -> str:
     """A source that cannot end the brackets it stands in."""
     return quote(source)[:SOURCE_CHARS].replace("[", "(").replace("]", ")").strip() or "?"
