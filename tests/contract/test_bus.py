@@ -270,7 +270,17 @@ async def test_messages_sent_while_the_daemon_was_away_wait_for_it(world: World)
         assert await reader.payloads(300) == numbered(1, 300)
 
 
-async def test_a_retained_plan_is_known_as_stored_before(world: World):
+async def test_r4_one_message_does_not_wait_for_company(world: World, bus: Bus):
+    reader = bus.arrivals(Lane.INGEST)
+    for payload in numbered(1, 3):
+        await world.agent().say(payload)
+        async with asyncio.timeout(20):
+            batch = await anext(reader)
+        assert [arrival.payload for arrival in batch] == [payload]
+        bus.acknowledge(batch)
+
+
+async def test_r6_a_retained_plan_is_known_as_stored_before(world: World):
     agent = world.agent()
     topic = topics.of_run(Scope("t", world.name, "r"), "plan", ROOT)
     await agent.publish(topic, b"yesterday", retain=True)

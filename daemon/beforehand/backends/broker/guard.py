@@ -57,10 +57,14 @@ def run(user: str, command: list[str]) -> int:
         preexec_fn=_die_with_guard(),  # noqa: PLW1509  no other thread runs yet
     )
 
-    def stop(*_: object) -> None:
+    def stop() -> None:
         child.terminate()
+        try:
+            child.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
 
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     _when_daemon_ends(stop)
     return child.wait()
 

@@ -31,7 +31,7 @@ _CHANNELS = {Lane.INGEST: topics.INGEST, Lane.CONTROL: topics.CONTROL}
 
 
 class MqttBus:
-    """`ports.Bus` over MQTT 5 or 3.1.1.
+    """`ports.Bus` over MQTT 5 or 3.1.1; opened once.
 
     state_folder: for the locks on the client ids.
     chance: draws from 0..1, for the jitter of the backoff.

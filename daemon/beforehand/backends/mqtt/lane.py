@@ -80,21 +80,16 @@ class LaneLink:
 
     async def ready(self) -> None:
         """Return as soon as there is a connection. Raises BusError when there will be none."""
-        while True:
+        while self.connection is None:
+            self._raise_ended()
             await self._up.wait()
-            self._raise_failure()
-            if self.connection is not None:
-                return
-            raise _closed()
 
     async def made_after(self, seen: int) -> None:
         """Return as soon as the connection was made more often than `seen`. Raises as `ready`."""
         while self.connections <= seen:
+            self._raise_ended()
             self._made.clear()
-            self._raise_failure()
             await self._made.wait()
-            if self._closed:
-                raise _closed()
 
     @property
     def is_up(self) -> bool:
@@ -210,6 +205,11 @@ class LaneLink:
         if self._failure is not None:
             raise self._failure
 
+    def _raise_ended(self) -> None:
+        self._raise_failure()
+        if self._closed:
+            raise BusUnavailable("the bus is closed.", "Make a new one.")
+
     def _on_ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("lane ended", lane=self._lane, exc_info=error)
@@ -222,10 +222,6 @@ class LaneLink:
         self._measures.count("beforehand_disconnected_seconds_total", down_s, lane=self._lane)
         if self.connections:
             self._measures.count("beforehand_reconnections_total", lane=self._lane)
-
-
-def _closed() -> BusUnavailable:
-    return BusUnavailable("the bus is closed.", "Open it again.")
 
 
 def _taken_over(options: ConnectionOptions) -> ClientIdTaken:
