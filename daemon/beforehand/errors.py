@@ -49,6 +49,10 @@ class PublishRefused(BusError):
     """The broker answered a publish with a failure code (an ACL, a quota, a packet that is too large)."""
 
 
+class MessageTooLarge(PublishRefused):
+    """A message is larger than the broker takes; it would be refused again each time."""
+
+
 class ClientIdTaken(BusError):
     """Another process uses this daemon's client id."""
 
@@ -74,6 +78,10 @@ class Unstorable(JournalError):
     def __init__(self, problem: str, advice: str = "", *, entries: tuple[int, ...] = ()) -> None:
         super().__init__(problem, advice)
         self.entries = entries
+
+
+class OutboxError(BeforehandError):
+    """The client's outbox cannot be used: its file is in use, another agent's, or unreadable."""
 
 
 class EmbedderError(BeforehandError):

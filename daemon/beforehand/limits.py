@@ -67,12 +67,22 @@ DEAD_LETTERS: Final = 10_000
 DEAD_LETTER_BYTES: Final = 16_384
 """What is kept of one refused payload."""
 GAP_RANGES: Final = 64
-"""Missing ranges named in one cumulative receipt."""
+"""Missing ranges, and stored ones past them, named in one cumulative receipt."""
+GAP_GRACE_S: Final = 0.25
+"""How old a gap is before it is asked for: what is on its way needs no asking."""
+GAP_ASK_FIRST_S: Final = 2.0
+"""Wait before a gap is asked for again; it doubles."""
+GAP_ASK_LAST_S: Final = 60.0
+"""Where the doubling ends."""
+GAPPED_EPOCHS: Final = 10_000
+"""Runs and epochs with gaps that are asked for; past that the least recently heard of is left."""
 AHEAD_SEQ: Final = 100_000
 """How far past the durable mark a sequence number is remembered one by one."""
 
 RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""
+UNRECORDED_PACKETS: Final = 10_000
+"""Packets whose records wait for the disk; past that the oldest record is given up, and counted."""
 
 # --- journal ---
 READ_ROWS: Final = 1_000
@@ -85,6 +95,8 @@ BUSY_S: Final = 5.0
 """How long a statement waits for another's lock before it is tried again from the start."""
 FLUSH_S: Final = 5.0
 """How long a closing journal goes on trying to store what it was handed."""
+DRAIN_S: Final = 5.0
+"""How long a daemon that is told to stop works off what it has taken, before it leaves the rest to the broker."""
 STORE_RETRY_FIRST_S: Final = 0.05
 """Wait before a commit that failed is tried again; it doubles."""
 STORE_RETRY_LAST_S: Final = 1.0
@@ -165,6 +177,16 @@ OUTBOX_MESSAGES: Final = 10_000
 """Messages that a client keeps until they are known to be on disk."""
 OUTBOX_BYTES: Final = 64 * 1_048_576
 """The same in bytes."""
+INBOX_PACKETS: Final = 1_024
+"""Packets that a client keeps for steps that have not ended."""
+ASK_FIRST_S: Final = 5.0
+"""How long a client waits for a confirmation before it asks with a message said before; it doubles."""
+ASK_LAST_S: Final = 60.0
+"""Where the doubling ends."""
+CUT_OFF: Final = 5
+"""Connections lost, one after another, at the same message sent alone, before a client gives that message up."""
+LINGER_S: Final = 1.0
+"""How long a client that ends waits, by default, for what is not confirmed."""
 
 assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when it is imported
 assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101

@@ -63,7 +63,8 @@ class Replay:
     async def deliver(self, arrival: Arrival) -> list[Heard]:
         """The same for anything that a broker could deliver."""
         await self.clock.advance(self.step_s)
-        entries = await self.door.read([arrival])
+        entries, refused = self.door.read([arrival])
+        await self.door.set_aside(refused)
         outcomes = await self.pipeline.take(entries)
         await self.journal.append([outcome.entry for outcome in outcomes])
         await self.pipeline.respond(outcomes)

@@ -2,80 +2,96 @@
 
 from __future__ import annotations
 
-import asyncio
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, Final
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 
+from beforehand import limits
+from beforehand.client.promises import keep, promise
 from beforehand.messages.outbound import Packet, Reply
-from beforehand.messages.topics import Scope
 
-_STEPS: Final = 4_096
+Key = tuple[str, str]
+"""Run and step."""
 
-Key = tuple[Scope, str]
+
+@dataclass(slots=True, eq=False)
+class Expected:
+    """The final packet of a step that is about to begin. `known`: the packet that was there before."""
+
+    key: Key
+    known: Packet | None
+    final: Future[Packet] = field(default_factory=promise)
 
 
 class Inbox:
-    """Packets by step, at most 4,096 steps; futures for what is expected. on_refused: told of refused messages."""
+    """Packets by run and step, at most limits.INBOX_PACKETS; promises of what is expected. Any thread may call."""
 
     def __init__(self) -> None:
-        self.on_refused: Callable[[dict[str, Any]], None] | None = None
+        self._lock = threading.Lock()
         self._packets: OrderedDict[Key, Packet] = OrderedDict()
-        self._finals: dict[Key, asyncio.Future[Packet]] = {}
-        self._replies: dict[str, asyncio.Future[Reply]] = {}
-        self._stirred = asyncio.Event()
+        self._finals: dict[Key, list[Expected]] = {}
+        self._replies: dict[str, Future[Reply]] = {}
 
-    def newest(self, scope: Scope, step: str) -> Packet | None:
+    def newest(self, run: str, step: str) -> Packet | None:
         """The newest packet of a step, prepared or final."""
-        return self._packets.get((scope, step))
+        return self._packets.get((run, step))
 
-    def expect_final(self, scope: Scope, step: str) -> asyncio.Future[Packet]:
-        """The final packet of a step that is about to begin."""
-        return self._finals.setdefault((scope, step), asyncio.get_running_loop().create_future())
+    def expect_final(self, run: str, step: str) -> Expected:
+        """A final packet newer than any that came until now."""
+        key = (run, step)
+        with self._lock:
+            expected = Expected(key, self._packets.get(key))
+            self._finals.setdefault(key, []).append(expected)
+        return expected
 
-    def forget_final(self, scope: Scope, step: str) -> None:
-        """Nobody waits any more."""
-        self._finals.pop((scope, step), None)
+    def forget_final(self, expected: Expected) -> None:
+        """Nobody waits for it any more."""
+        with self._lock:
+            waiting = self._finals[expected.key]
+            waiting.remove(expected)
+            if not waiting:
+                del self._finals[expected.key]
 
-    def expect_reply(self, question: str) -> asyncio.Future[Reply]:
-        """The reply to a question."""
-        return self._replies.setdefault(question, asyncio.get_running_loop().create_future())
+    def expect_reply(self, question: str) -> Future[Reply]:
+        """The reply to the recall with this id."""
+        return self._replies.setdefault(question, promise())
 
     def forget_reply(self, question: str) -> None:
-        """Nobody waits any more."""
+        """Nobody waits for it any more."""
         self._replies.pop(question, None)
 
-    def put_packet(self, scope: Scope, step: str, packet: Packet | None) -> None:
-        """A packet came, or (None) the topic was cleared. An older version never replaces a newer one."""
-        key = (scope, step)
-        if packet is None:
-            self._packets.pop(key, None)
-            return
-        known = self._packets.get(key)
-        if known is None or packet.version >= known.version:
-            self._packets[key] = packet
-            if len(self._packets) > _STEPS:
-                self._packets.popitem(last=False)
-        waiting = self._finals.get(key)
-        if packet.final and waiting is not None and not waiting.done():
-            waiting.set_result(packet)
+    def put_packet(self, packet: Packet) -> None:
+        """A packet came. An older version never replaces a newer one."""
+        key = (packet.run, packet.step)
+        with self._lock:
+            if _newer(packet, self._packets.get(key)):
+                self._packets[key] = packet
+                self._packets.move_to_end(key)
+                if len(self._packets) > limits.INBOX_PACKETS:
+                    self._packets.popitem(last=False)
+            fulfilled = [one for one in self._finals.get(key, ()) if packet.final and _newer(packet, one.known)]
+        for one in fulfilled:
+            keep(one.final, packet)
+
+    def clear_packet(self, run: str, step: str) -> None:
+        """The step is over: its topic was cleared."""
+        with self._lock:
+            self._packets.pop((run, step), None)
+
+    def forget_run(self, run: str) -> None:
+        """Nothing of this run is needed any more."""
+        with self._lock:
+            for key in [key for key in self._packets if key[0] == run]:
+                del self._packets[key]
 
     def put_reply(self, reply: Reply) -> None:
         """A reply came."""
         waiting = self._replies.get(reply.id)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(reply)
+        if waiting is not None:
+            keep(waiting, reply)
 
-    def put_receipt(self, receipt: dict[str, Any]) -> None:
-        """A receipt of one message came."""
-        if receipt.get("accepted") is False and self.on_refused is not None:
-            self.on_refused(receipt)
 
-    def stir(self) -> None:
-        """Something was confirmed."""
-        self._stirred.set()
-        self._stirred = asyncio.Event()
-
-    async def stirred(self) -> None:
-        """Return at the next confirmation."""
-        await self._stirred.wait()
+def _newer(packet: Packet, known: Packet | None) -> bool:
+    """By version; by time when a daemon that lost its journal counts from one again."""
+    return known is None or packet.version > known.version or packet.created_at > known.created_at

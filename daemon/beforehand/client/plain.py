@@ -1,60 +1,52 @@
-"""The client for programs without an event loop: the same calls, carried out by one background thread."""
+"""The client for programs without an event loop: the same calls; one background thread sends and hears."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self
 
-from beforehand.client.agent import Agent, Run, connect
+from beforehand import limits
+from beforehand.client.agent import process_for
+from beforehand.client.process import OnRefused
+from beforehand.client.speaker import Speaker
 from beforehand.client.told import Told
 from beforehand.messages.outbound import Reply
 from beforehand.settings import BrokerSettings
 
-T = TypeVar("T")
-_MARGIN_S: Final = 0.25
-"""What a deadline is overrun by before a stuck background thread is given up."""
 
+class PlainRun(Speaker):
+    """One run, for programs without an event loop; see `Speaker` for the calls that do not wait.
 
-class PlainRun:
-    """One run; see `client.agent.Run` for every call."""
-
-    def __init__(self, run: Run, agent: PlainAgent) -> None:
-        self._run = run
-        self._agent = agent
-
-    def event(self, kind: str, text: str = "", **fields: Any) -> bool:
-        """See Run.event."""
-        return self._agent.on_loop(lambda: self._run.event(kind, text, **fields))
-
-    def plan(self, goal: str, steps: Sequence[dict[str, Any]], *, revision: int = 1, **fields: Any) -> bool:
-        """See Run.plan."""
-        return self._agent.on_loop(lambda: self._run.plan(goal, steps, revision=revision, **fields))
-
-    def step(self, step: str, phase: str, **fields: Any) -> bool:
-        """See Run.step."""
-        return self._agent.on_loop(lambda: self._run.step(step, phase, **fields))
-
-    def feedback(self, **fields: Any) -> bool:
-        """See Run.feedback."""
-        return self._agent.on_loop(lambda: self._run.feedback(**fields))
+    Waiting is done by the calling thread, so a background thread that is stuck costs the deadline and no more.
+    """
 
     def before_step(self, step: str, *, deadline_ms: float = 150.0, **fields: Any) -> Told:
-        """See Run.before_step."""
-        asked = self._run.before_step(step, deadline_ms=deadline_ms, **fields)
+        """See `client.Run.before_step`."""
+        expected, taken = self._begin(step, fields)
         try:
-            return self._agent.wait(asked, deadline_ms / 1000 + _MARGIN_S)
+            packet = expected.final.result(deadline_ms / 1000)
+            return Told(packet.rendered, packet)
         except TimeoutError:
-            return Told("", None, "the client's own thread did not answer in time")
+            return self._late(step, deadline_ms, taken=taken)
+        finally:
+            self._process.inbox.forget_final(expected)
 
     def recall(self, query: str, *, deadline_ms: float = 1000.0, **fields: Any) -> Reply:
-        """See Run.recall."""
-        asked = self._run.recall(query, deadline_ms=deadline_ms, **fields)
-        return self._agent.wait(asked, deadline_ms / 1000 + _MARGIN_S)
+        """See `client.Run.recall`."""
+        question, answer = self._ask(query, fields)
+        try:
+            return answer.result(deadline_ms / 1000)
+        except TimeoutError:
+            return self._unanswered(question, deadline_ms)
+        finally:
+            self._process.inbox.forget_reply(question)
 
 
 class PlainAgent:
@@ -68,66 +60,76 @@ class PlainAgent:
         broker: BrokerSettings | None = None,
         outbox: Path | None = None,
         shards: int = 1,
+        on_refused: OnRefused | None = None,
+        linger_s: float = limits.LINGER_S,
     ) -> None:
-        self._connecting = connect(tenant=tenant, agent=agent, broker=broker, outbox=outbox, shards=shards)
+        self._process = process_for(
+            tenant=tenant, agent=agent, broker=broker, outbox=outbox, shards=shards, on_refused=on_refused
+        )
+        self._linger_s = linger_s
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="beforehand", daemon=True)
-        self._stack = AsyncExitStack()
-        self._agent: Agent | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._thread = threading.Thread(target=self._serve, name=f"client of {tenant}/{agent}", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._agent = self.wait(self._stack.enter_async_context(self._connecting), None)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            self.wait(self._stack.aclose(), None)
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        if kind is None and self.trouble is None:
+            self.confirmed(self._linger_s)
+        self._loop.call_soon_threadsafe(self._stop)
+        self._thread.join(limits.BROKER_ANSWER_S)
+        self._process.outbox.close()
 
     def run(self, run: str) -> PlainRun:
-        """A run by its id."""
-        return PlainRun(self.on_loop(lambda: self._entered().run(run)), self)
+        """A run by its id. Raises Refusal for an id that the wire contract does not take."""
+        return PlainRun(run, self._process)
+
+    @property
+    def unconfirmed(self) -> int:
+        """Messages that the daemon has not confirmed yet."""
+        return len(self._process.outbox)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be sent now, or None."""
+        return self._process.link.trouble
 
     def connected(self, timeout_s: float) -> bool:
-        """Wait until the broker is reached; False when it is not in time."""
-        try:
-            self.wait(self._entered().connected(), timeout_s)
-        except TimeoutError:
-            return False
-        return True
+        """Wait until the broker is reached; False when it is not in time. Raises BusError when it refuses us."""
+        link = self._process.link
+
+        def reached() -> bool:
+            if link.refusal is not None:
+                raise link.refusal
+            return link.trouble is None
+
+        return _until(reached, link.changed.next, timeout_s)
 
     def confirmed(self, timeout_s: float) -> bool:
-        """Wait until the daemon has everything on disk; False when it has not in time."""
+        """Wait until the daemon has everything on disk, or has refused it; False when that is not in time."""
+        return _until(lambda: not self.unconfirmed, self._process.confirmed.next, timeout_s)
+
+    def _serve(self) -> None:
+        with contextlib.closing(self._loop), contextlib.suppress(asyncio.CancelledError):
+            self._serving = self._loop.create_task(self._process.serve())
+            self._loop.run_until_complete(self._serving)
+
+    def _stop(self) -> None:
+        if self._serving is not None:
+            self._serving.cancel()
+
+
+def _until(is_so: Callable[[], bool], next_change: Callable[[], Future[None]], timeout_s: float) -> bool:
+    ends = time.monotonic() + timeout_s
+    while True:
+        changed = next_change()
+        if is_so():
+            return True
         try:
-            self.wait(self._entered().confirmed(), timeout_s)
+            changed.result(max(ends - time.monotonic(), 0.0))
         except TimeoutError:
             return False
-        return True
-
-    def on_loop(self, call: Callable[[], T]) -> T:
-        """Carry out a call on the background thread and return what it returns or raises."""
-
-        async def called() -> T:
-            return call()
-
-        return self.wait(called(), None)
-
-    def wait(self, work: Coroutine[Any, Any, T], timeout_s: float | None) -> T:
-        """The result of a coroutine that runs on the background thread. Raises TimeoutError."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result(timeout_s)
-        except TimeoutError:
-            future.cancel()
-            raise
-
-    def _entered(self) -> Agent:
-        if self._agent is None:
-            raise RuntimeError("enter the agent first: with PlainAgent(...) as agent:")
-        return self._agent

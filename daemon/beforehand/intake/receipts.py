@@ -3,63 +3,85 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
+from beforehand import limits
+from beforehand.memory.counting import Ranges
 from beforehand.memory.session import Session
 from beforehand.messages import topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
+from beforehand.messages.topics import Scope
 from beforehand.ports import Clock, Measures
 
-_COALESCE_S = 0.05
-_GAP_GRACE_S = 0.25
-_ASK_AGAIN_S = 2.0
+_COALESCE_S: Final = 0.05
 
-Key = tuple[str, str, str, str]
+Key = tuple[Scope, str]
 
 
 @dataclass(slots=True)
 class _Counter:
+    """What is known of one run and epoch. gaps: as they were last seen; due_s: when to ask for them."""
+
     session: Session
     epoch: str
-    changed: bool = True
-    gap_since_s: float | None = None
-    asked_s: float | None = None
+    gaps: list[tuple[int, int]] = field(default_factory=list)
+    due_s: float = 0.0
+    wait_s: float = limits.GAP_ASK_FIRST_S
+
+    @property
+    def ranges(self) -> Ranges:
+        """What is settled: on disk or refused."""
+        return self.session.durable[self.epoch]
 
 
 @dataclass(slots=True)
 class Receipts:
     """Collects what became durable and sends at most one cumulative receipt per run and epoch each 50 ms.
 
-    A gap is named once it is older than 250 ms (what is on its way needs no asking), and again every two seconds.
+    A gap is named once it is older than limits.GAP_GRACE_S (what is on its way needs no asking), and again after two
+    seconds, four, and so on up to a minute: it may be one that never closes. At most limits.GAPPED_EPOCHS are asked
+    for; past that the one that was heard of least recently is asked no more until it is heard of again.
     """
 
     send: Callable[[str, Receipt | CumulativeReceipt], None]
     clock: Clock
     measures: Measures
     root: str
-    _counters: dict[Key, _Counter] = field(default_factory=dict)
+    _changed: dict[Key, _Counter] = field(default_factory=dict)
+    _gapped: OrderedDict[Key, _Counter] = field(default_factory=OrderedDict)
+    _next_due_s: float = float("inf")
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stored(self, entry: Entry, session: Session, position: int) -> None:
         """This entry is on disk."""
         session.stored(entry)
-        scope = entry.scope
         if entry.message.receipt:
             accepted = Receipt(id=entry.id, channel=entry.channel, accepted=True, position=position)
-            self.send(topics.of_run(scope, "receipt", self.root), accepted)
+            self.send(topics.of_run(entry.scope, "receipt", self.root), accepted)
         if entry.counted is not None:
-            epoch, _ = entry.counted
-            key = (scope.tenant, scope.agent, scope.run, epoch)
-            counter = self._counters.setdefault(key, _Counter(session, epoch))
-            counter.session, counter.changed = session, True
-            self._woken.set()
+            self._note(session, entry.counted[0])
+
+    def settled(self, session: Session, epoch: str, seq: int) -> None:
+        """This number was used up by a message that was refused: it is not missing, and need not be waited for."""
+        session.received.setdefault(epoch, Ranges()).add(seq)
+        session.durable.setdefault(epoch, Ranges()).add(seq)
+        self._note(session, epoch)
+
+    def _note(self, session: Session, epoch: str) -> None:
+        key = (session.scope, epoch)
+        counter = self._gapped.get(key) or self._changed.get(key) or _Counter(session, epoch)
+        counter.session = session
+        self._changed[key] = counter
+        self._woken.set()
 
     async def run(self) -> None:
         """Send until cancelled."""
         while True:
-            if not self._counters:
+            if not self._changed and not self._gapped:
                 self._woken.clear()
                 await self._woken.wait()
             await self.clock.sleep(_COALESCE_S)
@@ -68,29 +90,50 @@ class Receipts:
     def flush(self) -> None:
         """Send the receipts that are due now."""
         now_s = self.clock.monotonic_s()
-        for key, counter in list(self._counters.items()):
-            ranges = counter.session.durable[counter.epoch]
-            gaps = ranges.missing()
-            due = self._gaps_due(counter, now_s, gaps=bool(gaps))
-            if counter.changed or due:
-                counter.changed = False
-                missing = gaps if due else []
-                self.measures.count("beforehand_gaps_total", len(missing))
-                receipt = CumulativeReceipt(epoch=counter.epoch, durable_to=ranges.unbroken_to, missing=missing)
-                self.send(topics.of_run(counter.session.scope, "receipt", self.root), receipt)
-            if not gaps:
-                del self._counters[key]
+        changed, self._changed = self._changed, {}
+        for key, counter in changed.items():
+            self._look(key, counter, now_s)
+        asked = now_s >= self._next_due_s
+        if asked:
+            for key, counter in self._gapped.items():
+                if now_s >= counter.due_s:
+                    self._ask(counter, now_s)
+                    changed.pop(key, None)
+            self._next_due_s = min((counter.due_s for counter in self._gapped.values()), default=float("inf"))
+        for counter in changed.values():
+            self._tell(counter, missing=[])
 
-    @staticmethod
-    def _gaps_due(counter: _Counter, now_s: float, *, gaps: bool) -> bool:
+    def _look(self, key: Key, counter: _Counter, now_s: float) -> None:
+        """Which gaps there are now; new ones get their time of grace."""
+        gaps = counter.ranges.missing()
         if not gaps:
-            counter.gap_since_s = counter.asked_s = None
-            return False
-        if counter.gap_since_s is None:
-            counter.gap_since_s = now_s
-        waited = now_s - counter.gap_since_s >= _GAP_GRACE_S
-        again = counter.asked_s is None or now_s - counter.asked_s >= _ASK_AGAIN_S
-        if waited and again:
-            counter.asked_s = now_s
-            return True
-        return False
+            self._gapped.pop(key, None)
+            counter.gaps = []
+            return
+        if set(gaps).isdisjoint(counter.gaps):
+            counter.due_s, counter.wait_s = now_s + limits.GAP_GRACE_S, limits.GAP_ASK_FIRST_S
+        elif gaps != counter.gaps:
+            counter.due_s = min(counter.due_s, now_s + limits.GAP_ASK_FIRST_S)
+        counter.gaps = gaps
+        self._gapped[key] = counter
+        self._gapped.move_to_end(key)
+        if len(self._gapped) > limits.GAPPED_EPOCHS:
+            self._gapped.popitem(last=False)
+        self._next_due_s = min(self._next_due_s, counter.due_s)
+
+    def _ask(self, counter: _Counter, now_s: float) -> None:
+        counter.due_s = now_s + counter.wait_s
+        counter.wait_s = min(2 * counter.wait_s, limits.GAP_ASK_LAST_S)
+        self.measures.count("beforehand_gaps_total", len(counter.gaps))
+        self._tell(counter, missing=counter.gaps)
+
+    def _tell(self, counter: _Counter, missing: list[tuple[int, int]]) -> None:
+        ranges = counter.ranges
+        beyond = ranges.ranges() if counter.gaps else []
+        receipt = CumulativeReceipt(
+            epoch=counter.epoch,
+            durable_to=ranges.unbroken_to,
+            missing=missing,
+            also_durable=[one for one in beyond if one[0] > 1][: limits.GAP_RANGES],
+        )
+        self.send(topics.of_run(counter.session.scope, "receipt", self.root), receipt)

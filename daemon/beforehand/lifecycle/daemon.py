@@ -1,4 +1,4 @@
-"""The running daemon: two lanes in, packets and receipts out, and a state that is always told."""
+"""The running daemon: two lanes in, packets and receipts out, and an end at which nothing is left half done."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import anyio
 import structlog
 
 from beforehand import limits
-from beforehand.intake.door import Door
+from beforehand.errors import Refusal, Unstorable
+from beforehand.intake.door import Door, Refused
 from beforehand.intake.receipts import Receipts
 from beforehand.pipeline.publisher import Publisher
 from beforehand.pipeline.way import Outcome, Pipeline
@@ -31,44 +33,97 @@ class Daemon:
     measures: Measures
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
+    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    _storing: set[asyncio.Task[None]] = field(default_factory=set)
     _room: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
-        """Until cancelled. Raises BusError or JournalError when the daemon cannot start or go on."""
+        """Until `stop`, or cancelled. Raises BusError or JournalError when the daemon cannot start or go on."""
         async with self.journal.open(), self.bus.open(), asyncio.TaskGroup() as group:
-            group.create_task(self._lane(Lane.INGEST, group))
-            group.create_task(self._lane(Lane.CONTROL, group))
-            group.create_task(self._refresh())
-            group.create_task(self._record())
-            group.create_task(self.publisher.run())
-            group.create_task(self.receipts.run())
+            taking = [
+                group.create_task(self._lane(Lane.INGEST, group)),
+                group.create_task(self._lane(Lane.CONTROL, group)),
+                group.create_task(self._refresh()),
+                group.create_task(self._record()),
+            ]
+            telling = [group.create_task(self.publisher.run()), group.create_task(self.receipts.run())]
             self.ready.set()
+            await self._stopped.wait()
+            with anyio.move_on_after(limits.DRAIN_S):
+                await self._drain(taking, telling)
+            for task in (*taking, *telling, *self._storing):
+                task.cancel()
+
+    def stop(self) -> None:
+        """Take nothing more, work off what was taken (limits.DRAIN_S at most), and let `run` return."""
+        self._stopped.set()
+
+    async def _drain(self, taking: list[asyncio.Task[None]], telling: list[asyncio.Task[None]]) -> None:
+        """What was taken is on disk and acknowledged, packets are recorded, the broker has all that waited for it."""
+        await _cancelled(taking)
+        while self._storing:
+            await asyncio.wait(self._storing)
+        await self.pipeline.packets.record()
+        self.receipts.flush()
+        await _cancelled(telling)
+        await self.publisher.drain()
 
     async def _lane(self, lane: Lane, group: asyncio.TaskGroup) -> None:
         """Read, remember, answer; the disk is waited for beside this, and gates only the acknowledgement."""
         async for arrivals in self.bus.arrivals(lane):
-            entries = await self.door.read(arrivals)
+            entries, refused = self.door.read(arrivals)
             outcomes = await self.pipeline.take(entries)
             self.uncommitted += len(arrivals)
-            group.create_task(self._store(arrivals, outcomes))
+            storing = group.create_task(self._store(arrivals, outcomes, refused))
+            self._storing.add(storing)
+            storing.add_done_callback(self._storing.discard)
             await self.pipeline.respond(outcomes)
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 
-    async def _store(self, arrivals: Sequence[Arrival], outcomes: Sequence[Outcome]) -> None:
+    async def _store(
+        self, arrivals: Sequence[Arrival], outcomes: Sequence[Outcome], refused: Sequence[Refused]
+    ) -> None:
         """Durable, then acknowledged, then receipted."""
-        for outcome in outcomes:
-            self.pipeline.memories.hold(outcome.entry.scope)
+        scopes = [outcome.entry.scope for outcome in outcomes] + [one.scope for one in refused if one.scope]
+        for scope in scopes:
+            self.pipeline.memories.hold(scope)
         try:
-            await self.journal.append([outcome.entry for outcome in outcomes])
+            stored, unstorable = await self._append(outcomes)
+            set_aside = [*refused, *unstorable]
+            await self.door.set_aside(set_aside)
             self.bus.acknowledge(arrivals)
-            for outcome in outcomes:
+            for outcome in stored:
                 self.receipts.stored(outcome.entry, outcome.session, outcome.position)
+            for one in set_aside:
+                await self._settle(one)
         finally:
-            for outcome in outcomes:
-                self.pipeline.memories.release(outcome.entry.scope)
+            for scope in scopes:
+                self.pipeline.memories.release(scope)
             self.uncommitted -= len(arrivals)
             self._room.set()
+
+    async def _append(self, outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Refused]]:
+        """What is on disk now, and what can never be."""
+        left, refused = list(outcomes), []
+        while True:
+            try:
+                await self.journal.append([outcome.entry for outcome in left])
+            except Unstorable as error:
+                bad = set(error.entries or range(len(left)))
+                _log.error("messages cannot be stored", count=len(bad), reason=str(error))
+                self.measures.count("beforehand_failures_total", len(bad), part="journal")
+                refusal = Refusal("message", "the journal cannot store it", "send it in another form")
+                refused += [self.door.refuse(left[index].entry, refusal) for index in sorted(bad)]
+                left = [outcome for index, outcome in enumerate(left) if index not in bad]
+            else:
+                return left, refused
+
+    async def _settle(self, refused: Refused) -> None:
+        """The number of a message that was refused is not missing."""
+        if refused.scope is not None and refused.counted is not None:
+            memory = await self.pipeline.memories.of(refused.scope)
+            self.receipts.settled(memory.session(refused.scope.run), *refused.counted)
 
     async def _wait_for_room(self) -> None:
         """While the disk is behind, the ingest lane waits, and the bus pauses its socket."""
@@ -88,3 +143,9 @@ class Daemon:
         while True:
             await asyncio.sleep(limits.RECORD_EVERY_S)
             await self.pipeline.packets.record()
+
+
+async def _cancelled(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from beforehand import __version__
+from beforehand import __version__, limits
 from beforehand.backends.broker import EmbeddedBroker
 from beforehand.lifecycle.daemon import Daemon
 from beforehand.messages import codec
@@ -40,17 +40,21 @@ async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Se
 
 @asynccontextmanager
 async def running(daemon: Daemon) -> AsyncIterator[Daemon]:
-    """The daemon in the background, ready. An error that ends it is raised here."""
+    """The daemon in the background, ready; at the end it is stopped in order. An error that ends it is raised here."""
     async with asyncio.TaskGroup() as group:
         work = group.create_task(daemon.run())
         teller = group.create_task(_tell_status(daemon))
         ready = group.create_task(daemon.ready.wait())
         await asyncio.wait({work, ready}, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            yield daemon
-        ready.cancel()
-        teller.cancel()
-        work.cancel()
+        try:
+            if not work.done():
+                yield daemon
+        finally:
+            ready.cancel()
+            teller.cancel()
+            daemon.stop()
+            await asyncio.wait({work}, timeout=2 * limits.DRAIN_S)
+            work.cancel()
 
 
 async def serve(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from pydantic import BaseModel, ValidationError
 
 from beforehand import limits
+from beforehand.errors import Refusal
 from beforehand.messages import payload as payloads
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import BY_CHANNEL, Message
@@ -57,14 +59,40 @@ def restore(address: Address, body: bytes, *, key: str, at_us: int, received_us:
     )
 
 
-def given_id(payload: bytes) -> str | None:
-    """The id that the sender gave a message, even one that was refused; None when none can be read."""
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a sender says of its message's identity, even of one that is refused; None for what cannot be read."""
+
+    id: str | None = None
+    counted: tuple[str, int] | None = None
+    """(epoch, seq)"""
+
+
+def given(payload: bytes) -> Given:
+    """The identity that a payload brings, as far as it can be read. Never raises."""
     try:
-        body = orjson.loads(payload[: limits.INBOUND_BYTES])
+        body, _ = payloads.read(payload)
+    except Refusal:
+        body = _loosely(payload)
+    named, epoch, seq = body.get("id"), body.get("epoch"), body.get("seq")
+    is_counted = _fits(epoch, limits.EPOCH_BYTES) and type(seq) is int and 1 <= seq <= limits.SEQ_MAX
+    return Given(
+        id=str(named) if _fits(named, limits.MESSAGE_ID_BYTES) else None,
+        counted=(str(epoch), int(seq)) if is_counted and seq is not None else None,
+    )
+
+
+def _loosely(payload: bytes) -> dict[str, Any]:
+    """The JSON object of a payload that is too large or too deep; empty when there is none."""
+    try:
+        body = orjson.loads(payload)
     except orjson.JSONDecodeError:
-        return None
-    found = body.get("id") if isinstance(body, dict) else None
-    return found if isinstance(found, str) and len(found) <= limits.MESSAGE_ID_BYTES else None
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _fits(value: Any, most: int) -> bool:
+    return isinstance(value, str) and 0 < len(value.encode(errors="replace")) <= most
 
 
 def write(message: BaseModel) -> bytes:

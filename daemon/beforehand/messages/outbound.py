@@ -116,14 +116,22 @@ class Receipt(Outbound):
     problem: str | None = Field(None, description="What is wrong with it.")
     hint: str | None = Field(None, description="What would be right.")
     position: Annotated[int, Field(ge=1)] | None = Field(None, description="Its place in the run, from 1.")
+    epoch: str | None = Field(None, description="The message's own `epoch`, when it was counted and can be read.")
+    seq: Annotated[int, Field(ge=1)] | None = Field(None, description="Its number in that epoch.")
 
 
 class CumulativeReceipt(Outbound):
-    """To an agent that counts: everything of `epoch` up to `durable_to` is on disk; send the missing ranges again."""
+    """To an agent that counts: everything of `epoch` up to `durable_to` is settled; send the missing ranges again.
+
+    Settled is what is on disk, and what was refused with a receipt.
+    """
 
     epoch: str = Field(description="The epoch that the numbers belong to.")
-    durable_to: Count = Field(description="Up to here all is on disk; 0: nothing yet.")
+    durable_to: Count = Field(description="Up to here all is settled; 0: nothing yet.")
     missing: list[SeqRange] = Field([], description="Gaps past `durable_to`, first and last number of each.")
+    also_durable: list[SeqRange] = Field(
+        [], description="What is settled past `durable_to`, beyond the first gap: it need not be kept or sent again."
+    )
 
 
 class Asked(Outbound):

@@ -6,10 +6,14 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 
-from beforehand.memory.agent import AgentMemory
+import structlog
+
+from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
 from beforehand.ports import Embedder, Journal, Measures, Vectors
 
+_log = structlog.get_logger()
 Key = tuple[str, str]
 
 
@@ -44,6 +48,16 @@ class Memories:
         if running is not None:
             return await asyncio.shield(running)
         return await self._first_touch(key)
+
+    def fold(self, memory: AgentMemory, entry: Entry) -> Taken:
+        """Fold one new message in. One that cannot be folded changes nothing more, and stops nobody else's."""
+        try:
+            return memory.take(entry)
+        except Exception:  # noqa: BLE001  whatever it is, it would come again at every start
+            self._measures.count("beforehand_failures_total", part="memory")
+            _log.exception("a message cannot be remembered", scope=entry.scope, channel=entry.channel, id=entry.id)
+            session = memory.session(entry.scope.run)
+            return Taken(session, session.position, None, [])
 
     def hold(self, scope: Scope) -> None:
         """A message of this agent is on its way to the disk."""
@@ -93,7 +107,7 @@ class Memories:
         async for page in self._journal.read(tenant=tenant, agent=agent):
             rows = []
             for row in page:
-                taken = memory.take(row.entry)
+                taken = self.fold(memory, row.entry)
                 taken.session.stored(row.entry)
                 if taken.event is not None and taken.event.worthy:
                     rows.append(taken.event.row)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+import structlog
+
 from beforehand import limits
 from beforehand.context.packet import PacketHeader, assemble, same_content
+from beforehand.errors import Unstorable
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages import codec, topics
@@ -19,6 +23,7 @@ from beforehand.pipeline.runbook import Runbook
 from beforehand.ports import Clock, Journal, Measures, PacketRecord
 from beforehand.trigger.policy import Policy
 
+_log = structlog.get_logger()
 _BOOKS = 4 * limits.AGENTS_HOT
 
 
@@ -34,16 +39,17 @@ class Packets:
     root: str
     boot: str
     _books: OrderedDict[Scope, Runbook] = field(default_factory=OrderedDict)
-    _unrecorded: list[PacketRecord] = field(default_factory=list)
+    _unrecorded: dict[str, PacketRecord] = field(default_factory=dict)
 
     async def open(self, scope: Scope) -> None:
-        """Have the run's book at hand, from the journal when it is not."""
+        """Have the run's book at hand, from the journal when it is not. It never waits for anything to be stored."""
         if scope in self._books:
             self._books.move_to_end(scope)
             return
-        await self.record()
-        past = await self.journal.packets(scope)
-        self._books.setdefault(scope, Runbook.of(record.packet for record in past))
+        unrecorded = [one.packet for one in self._unrecorded.values() if _scope(one.packet) == scope]
+        past = {record.packet.id: record.packet for record in await self.journal.packets(scope)}
+        past.update((packet.id, packet) for packet in unrecorded)
+        self._books.setdefault(scope, Runbook.of(past.values()))
         if len(self._books) > _BOOKS:
             self._books.popitem(last=False)
 
@@ -63,7 +69,7 @@ class Packets:
             self.measures.count("beforehand_unchanged_total")
             return None
         book.sent(packet)
-        self._unrecorded.append(PacketRecord(packet, foreseen.decision()))
+        self._keep(PacketRecord(packet, foreseen.decision()))
         topic = topics.of_packet(session.scope, step.id, self.root)
         self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
         self._measure(packet)
@@ -77,10 +83,29 @@ class Packets:
         self.publisher.put(Outgoing(topics.of_packet(scope, step, self.root), b"", retain=True))
 
     async def record(self) -> None:
-        """Store what was sent since the last call."""
-        if self._unrecorded:
-            records, self._unrecorded = self._unrecorded, []
-            await self.journal.record(records)
+        """Store what was sent and is not stored yet; what a cancelled call has stored is stored once."""
+        while self._unrecorded:
+            records = list(itertools.islice(self._unrecorded.values(), limits.BATCH_MESSAGES))
+            try:
+                await self.journal.record(records)
+            except Unstorable as error:
+                self._give_up(error, records)
+                continue
+            for record in records:
+                self._unrecorded.pop(record.packet.id, None)
+
+    def _keep(self, record: PacketRecord) -> None:
+        self._unrecorded[record.packet.id] = record
+        if len(self._unrecorded) > limits.UNRECORDED_PACKETS:
+            del self._unrecorded[next(iter(self._unrecorded))]
+            self.measures.count("beforehand_failures_total", part="packet records")
+
+    def _give_up(self, error: Unstorable, records: list[PacketRecord]) -> None:
+        """Those that can never be stored must not hold up the others."""
+        _log.error("packets cannot be recorded", count=len(error.entries) or len(records), reason=str(error))
+        for index in error.entries or range(len(records)):
+            self._unrecorded.pop(records[index].packet.id, None)
+            self.measures.count("beforehand_failures_total", part="packet records")
 
     def _header(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> PacketHeader:
         version = self._books[session.scope].next_version(step.id)
@@ -112,3 +137,7 @@ class Packets:
         for item in packet.items:
             if item.why:
                 self.measures.count("beforehand_packet_items_total", trigger=item.why[0].trigger)
+
+
+def _scope(packet: Packet) -> Scope:
+    return Scope(packet.tenant, packet.agent, packet.run)

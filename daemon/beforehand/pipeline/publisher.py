@@ -98,6 +98,9 @@ class Publisher:
         except BusUnavailable:
             self._put_back(outgoing)
             await self._bus.connected()
+        except asyncio.CancelledError:
+            self._put_back(outgoing)  # for `drain`; twice does no harm
+            raise
         finally:
             if outgoing.retain:
                 self._busy.discard(outgoing.topic)

@@ -7,10 +7,14 @@ memory, and only the acknowledgement waits for the disk.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+import structlog
+
+from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
@@ -24,6 +28,7 @@ from beforehand.pipeline.packets import Packets
 from beforehand.ports import Clock, Measures
 from beforehand.trigger.policy import Policy
 
+_log = structlog.get_logger()
 _GAP_LOOK_S: Final = 0.002
 
 
@@ -66,7 +71,7 @@ class Pipeline:
         if known is not None:
             self.measures.count("beforehand_duplicates_total", channel=entry.channel)
             return Outcome(entry, session, known, duplicate=True)
-        taken = memory.take(entry)
+        taken = self.memories.fold(memory, entry)
         if taken.event is not None and taken.event.worthy:
             self.memories.embed(memory, [taken.event.row])
         self.measures.count("beforehand_messages_total", channel=entry.channel)
@@ -87,29 +92,48 @@ class Pipeline:
         while self.dirty:
             scope = next(iter(self.dirty))
             del self.dirty[scope]
-            memory = await self.memories.of(scope)
-            session = memory.session(scope.run)
-            await self.packets.open(scope)
-            for step in session.itinerary.coming(self.policy.horizon):
-                self._prepare(memory, session, step)
-            for step in session.itinerary.open_steps():
-                if step.planned and self.packets.book(scope).made_without_plan(step.id):
-                    self._prepare(memory, session, step, final=True, late=True)
+            with self._contained(scope):
+                await self._refresh(scope)
             await asyncio.sleep(0)
+
+    async def _refresh(self, scope: Scope) -> None:
+        memory = await self.memories.of(scope)
+        session = memory.session(scope.run)
+        await self.packets.open(scope)
+        for step in session.itinerary.coming(self.policy.horizon):
+            self._prepare(memory, session, step)
+        for step in session.itinerary.open_steps():
+            if step.planned and self.packets.book(scope).made_without_plan(step.id):
+                self._prepare(memory, session, step, final=True, late=True)
 
     async def respond(self, outcomes: Sequence[Outcome]) -> None:
         """Answer what waits for an answer: a step that begins, a step that ends, a question."""
         for outcome in outcomes:
-            match outcome.entry.message:
-                case StepMark(phase="begin") as mark:
-                    await self._begin(outcome, mark.step)
-                case StepMark(phase="end") as mark if not outcome.duplicate:
-                    self.packets.clear(outcome.entry.scope, mark.step)
-                case Question() if not outcome.duplicate:
-                    memory = await self.memories.of(outcome.entry.scope)
-                    self.answers.answer(memory, outcome.session, outcome.entry)
-                case _:
-                    pass
+            with self._contained(outcome.entry.scope):
+                await self._respond(outcome)
+
+    async def _respond(self, outcome: Outcome) -> None:
+        match outcome.entry.message:
+            case StepMark(phase="begin") as mark:
+                await self._begin(outcome, mark.step)
+            case StepMark(phase="end") as mark if not outcome.duplicate:
+                self.packets.clear(outcome.entry.scope, mark.step)
+            case Question() if not outcome.duplicate:
+                memory = await self.memories.of(outcome.entry.scope)
+                self.answers.answer(memory, outcome.session, outcome.entry)
+            case _:
+                pass
+
+    @contextmanager
+    def _contained(self, scope: Scope) -> Iterator[None]:
+        """A fault of ours in one run is counted and logged, and stops no other run. A journal that fails is no such."""
+        try:
+            yield
+        except JournalError:
+            raise
+        except Exception:  # noqa: BLE001  whatever it is, the lane goes on for all others
+            self.measures.count("beforehand_failures_total", part="foresight")
+            _log.exception("a run cannot be served", scope=scope)
 
     async def _begin(self, outcome: Outcome, step_id: str) -> None:
         """Wait a moment for what the agent's counter says is on the way, then send the step's final packet.

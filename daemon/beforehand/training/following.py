@@ -48,5 +48,6 @@ async def _take(replay: Replay, scope: Scope, channel: Channel, message: dict[st
     """As `Replay.feed`, without journal and packets."""
     await replay.clock.advance(replay.step_s)
     arrival = Arrival(topics.of_run(scope, channel, replay.root), orjson.dumps(message))
-    await replay.pipeline.take(await replay.door.read([arrival]))
+    entries, _ = replay.door.read([arrival])
+    await replay.pipeline.take(entries)
     replay.pipeline.dirty.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beforehand.errors import BusError, BusUnavailable, PublishRefused
+from beforehand.errors import BusError, BusUnavailable, MessageTooLarge, PublishRefused
 
 FAILURE = 0x80
 TAKEN_OVER = 0x8E
@@ -64,7 +64,8 @@ def subscribe_refused(where: str, topic_filter: str, code: int) -> BusError:
 def publish_refused(topic: str, code: int, detail: str | None = None) -> PublishRefused:
     """The error for a failed PUBACK. detail: what is known beyond the code's name."""
     advice = _PUBLISH.get(code, "The broker's log says more.")
-    return PublishRefused(f"the broker refuses the publish to {topic}: {detail or _name(code)}.", advice)
+    kind = MessageTooLarge if code == PACKET_TOO_LARGE else PublishRefused
+    return kind(f"the broker refuses the publish to {topic}: {detail or _name(code)}.", advice)
 
 
 def _name(code: int) -> str:
