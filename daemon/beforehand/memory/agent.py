@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.echo import strip_packets
+from beforehand.index.echo import strip_data, strip_packets
 from beforehand.index.entities import Entities
 from beforehand.index.lexical import Lexical
 from beforehand.index.passages import split
@@ -147,8 +147,8 @@ class AgentMemory:
 def _clean(event: Event) -> tuple[str, Any, Any]:
     """Text, data and arguments as they may be remembered: without secrets, and without our own packets in them."""
     text, _ = redact(strip_packets(event.text))
-    data, _ = redact_data(event.data)
-    args, _ = redact_data(event.args)
+    data, _ = redact_data(strip_data(event.data))
+    args, _ = redact_data(strip_data(event.args))
     return text, data, args
 
 
