@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from beforehand.backends.broker import configuration, embedded, guard
+from beforehand.backends.broker.embedded import free_port
 from beforehand.messages import topics
 
 START_S = 20.0
@@ -22,37 +23,34 @@ KINDS: Final = ("mosquitto", "iotcore") if os.environ.get("CI") or embedded._fin
 """Brokers that the suite runs on. A machine without Mosquitto tests on the other; CI has to have both."""
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Broker:
     """One broker process with the configuration that the product ships. `extra`: more lines for mosquitto.conf."""
 
-    def __init__(self, kind: Literal["mosquitto", "iotcore"], folder: Path, root: str = topics.ROOT, extra: str = ""):
+    def __init__(
+        self,
+        kind: Literal["mosquitto", "iotcore"],
+        folder: Path,
+        protocol: Literal["5", "3.1.1"] = "5",
+        root: str = topics.ROOT,
+        extra: str = "",
+    ):
         self.kind = kind
         self.folder = folder
+        self.protocol = protocol
         self.root = root
         self.extra = extra
         self.port = free_port()
-        self.port_311 = self.port if kind == "mosquitto" else free_port()
         self._process: subprocess.Popen | None = None
-
-    def port_of(self, protocol: Literal["5", "3.1.1"]) -> int:
-        return self.port if protocol == "5" else self.port_311
 
     def start(self) -> None:
         """Start it (again, on the same port) and wait until it accepts connections."""
         with (self.folder / "broker.log").open("wb") as log:
             self._process = subprocess.Popen(self._command(), stdin=subprocess.PIPE, stdout=log, stderr=log)
         deadline = time.monotonic() + START_S
-        for port in {self.port, self.port_311}:
-            while not _accepts(port):
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"{self.kind} did not start: {(self.folder / 'broker.log').read_text()}")
-                time.sleep(0.01)
+        while not _accepts(self.port):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.kind} did not start: {(self.folder / 'broker.log').read_text()}")
+            time.sleep(0.01)
 
     def stop(self, how: int = signal.SIGTERM) -> None:
         if self._process is not None:
@@ -74,15 +72,14 @@ class Broker:
             file.write_text(configuration.mosquitto(self.port, self.folder, "root") + self.extra)
             return [embedded._find_mosquitto() or "mosquitto", "-c", str(file)]
         file = self.folder / "iotcore.toml"
-        file.write_text(configuration.iotcore(self.port, self.port_311, self.root))
+        file.write_text(configuration.iotcore(self.port, self.protocol, self.root))
         return [sys.executable, "-P", guard.__file__, "iotcore", str(file)]
 
 
 @contextlib.contextmanager
-def running(
-    kind: Literal["mosquitto", "iotcore"], folder: Path, root: str = topics.ROOT, extra: str = ""
-) -> Iterator[Broker]:
-    broker = Broker(kind, folder, root, extra)
+def running(kind: Literal["mosquitto", "iotcore"], folder: Path, **options) -> Iterator[Broker]:
+    """A started broker; see Broker for the options."""
+    broker = Broker(kind, folder, **options)
     broker.start()
     try:
         yield broker

@@ -56,8 +56,8 @@ async def test_r5_nothing_is_lost_when_the_broker_restarts(tmp_path, kind, proto
     """An orderly restart keeps what is queued. A hard one does not: there the agent sends again what is missing."""
     wanted = [b"%d" % number for number in range(MESSAGES)]
     measures = RecordedMeasures()
-    with brokers.running(kind, tmp_path) as broker:
-        port = broker.port_of(protocol)
+    with brokers.running(kind, tmp_path, protocol=protocol) as broker:
+        port = broker.port
         settings = BrokerSettings(host="127.0.0.1", port=port, protocol=protocol)
         bus = MqttBus(settings, measures, tmp_path / "state", chance=lambda: 0.0)
         got: list[bytes] = []
@@ -84,7 +84,7 @@ async def test_r5_nothing_is_lost_when_the_broker_restarts(tmp_path, kind, proto
                 await send(port, [payload for payload in wanted if payload not in got])
             await brokers.until(lambda: set(got) == set(wanted))
             reading.cancel()
-            watcher = Connection(ConnectionOptions(client_id="watcher", port=broker.port_of("5")))
+            watcher = Connection(ConnectionOptions(client_id="watcher", port=port))
             await watcher.open()
             await watcher.subscribe(["beforehand/v1/$daemon/main/status"])
             [status] = await watcher.receive()

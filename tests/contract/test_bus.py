@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
 import itertools
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -96,19 +98,20 @@ class Agent:
 
 
 @pytest.fixture(scope="module")
-def mosquitto(tmp_path_factory):
-    with brokers.running("mosquitto", tmp_path_factory.mktemp("mosquitto"), ROOT) as broker:
-        yield broker
+def started(tmp_path_factory):
+    """Gives the broker of that kind and version, started when it is first asked for."""
+    with contextlib.ExitStack() as ends:
 
+        @functools.cache
+        def started(kind: str, protocol: str) -> brokers.Broker:
+            folder = tmp_path_factory.mktemp(kind)
+            return ends.enter_context(brokers.running(kind, folder, protocol=protocol, root=ROOT))
 
-@pytest.fixture(scope="module")
-def iotcore(tmp_path_factory):
-    with brokers.running("iotcore", tmp_path_factory.mktemp("iotcore"), ROOT) as broker:
-        yield broker
+        yield started
 
 
 @pytest.fixture(params=["memory", "mosquitto 5", "mosquitto 3.1.1", "iotcore 5", "iotcore 3.1.1"])
-async def world(request: pytest.FixtureRequest, tmp_path: Path):
+async def world(request: pytest.FixtureRequest, started, tmp_path: Path):
     name = next(NAMES)
     if request.param == "memory":
         broker = MemoryBroker()
@@ -126,7 +129,7 @@ async def world(request: pytest.FixtureRequest, tmp_path: Path):
         )
         return
     kind, protocol = request.param.split()
-    port = request.getfixturevalue(kind).port_of(protocol)
+    port = started(kind, protocol).port
     settings = BrokerSettings(host="127.0.0.1", port=port, protocol=protocol, name=name, root=ROOT)
     agent = Connection(ConnectionOptions(client_id=f"{name}-agent", port=port, protocol=protocol))
     await agent.open()

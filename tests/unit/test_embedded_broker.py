@@ -35,30 +35,52 @@ async def connected(port: int, protocol: str = "5") -> Connection:
     return connection
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_it_speaks_both_versions_while_it_is_open_and_leaves_nothing_running(tmp_path, kind):
-    async with EmbeddedBroker(kind, 0, tmp_path) as broker:
-        for protocol in ("5", "3.1.1"):
-            one = await connected(broker.ports[protocol], protocol)
-            await one.subscribe(["a"])
-            await one.publish("a", b"hello")
+@pytest.mark.parametrize(
+    ("kind", "protocol", "spoken"),
+    [
+        ("mosquitto", "5", ("5", "3.1.1")),
+        ("mosquitto", "3.1.1", ("5", "3.1.1")),
+        ("iotcore", "5", ("5",)),
+        ("iotcore", "3.1.1", ("3.1.1",)),
+    ],
+)
+async def test_it_serves_while_it_is_open_and_leaves_nothing_running(tmp_path, kind, protocol, spoken):
+    async with EmbeddedBroker(kind, 0, tmp_path, protocol=protocol) as broker:
+        for version in spoken:
+            one = await connected(broker.port, version)
+            await one.subscribe([version])
+            await one.publish(version, b"hello")
             [arrival] = await one.receive()
             assert arrival.payload == b"hello"
             await one.close()
         started = [broker._process.pid, *brokers.children_of(broker._process.pid)]
         assert len(started) == (2 if kind == "mosquitto" else 1)
     assert not any(brokers.is_alive(pid) for pid in started)
-    for port in broker.ports.values():
-        with socket.socket() as probe:
-            assert probe.connect_ex((broker.host, port)) != 0
+    with socket.socket() as probe:
+        assert probe.connect_ex((broker.host, broker.port)) != 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-async def test_the_port_speaks_the_version_that_is_asked_for(tmp_path, kind):
+async def test_the_port_that_is_asked_for_is_the_one(tmp_path):
     port = brokers.free_port()
-    async with EmbeddedBroker(kind, port, tmp_path, protocol="3.1.1") as broker:
-        assert broker.port == broker.ports["3.1.1"] == port
-        await (await connected(port, "3.1.1")).close()
+    async with EmbeddedBroker("mosquitto", port, tmp_path) as broker:
+        assert broker.port == port
+        await (await connected(port)).close()
+
+
+async def test_it_is_started_again_when_it_lives_and_accepts_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(embedded, "_LOOK_EVERY_S", 0.05)
+    accepts, answers = embedded._accepts, []
+
+    async def deaf_once(port: int) -> bool:
+        answers.append(len(answers) != 2 and await accepts(port))
+        return answers[-1]
+
+    async with EmbeddedBroker("mosquitto", 0, tmp_path) as broker:
+        first = broker._process.pid
+        monkeypatch.setattr(embedded, "_accepts", deaf_once)
+        await brokers.until(lambda: broker.restarts == 1)
+        assert not brokers.is_alive(first)
+        await (await connected(broker.port)).close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -100,6 +122,15 @@ async def test_an_orderly_end_keeps_what_was_retained(tmp_path):
         await one.subscribe(["a"])
         assert [(arrival.payload, arrival.retained) for arrival in await one.receive()] == [(b"kept", True)]
         await one.close()
+
+
+async def test_a_free_port_that_is_taken_meanwhile_is_not_insisted_on(tmp_path, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = iter([taken.getsockname()[1], brokers.free_port()])
+        monkeypatch.setattr(embedded, "free_port", lambda: next(ports))
+        async with EmbeddedBroker("mosquitto", 0, tmp_path) as broker:
+            assert broker.port != taken.getsockname()[1]
+            await (await connected(broker.port)).close()
 
 
 async def test_a_broker_that_does_not_start_shows_its_last_words(tmp_path, monkeypatch):
@@ -163,6 +194,6 @@ async def test_started_by_root_it_runs_as_its_own_user_where_that_can_reach_its_
 
 
 def test_rumqttd_gets_room_for_a_backlog_on_the_filters_of_the_daemon_alone():
-    text = configuration.iotcore(1, 2, "here/v1")
+    text = configuration.iotcore(1, "5", "here/v1")
     assert "[router.custom_segment.'here/v1/+/+/+/event']" in text
     assert text.count("custom_segment") == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from beforehand import limits
 from beforehand.messages import topics
@@ -40,20 +41,20 @@ def mosquitto(port: int, folder: Path, user: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def iotcore(port: int, port_311: int, root: str) -> str:
-    """rumqttd's TOML: MQTT 5 on one port, 3.1.1 on another.
+def iotcore(port: int, protocol: Literal["5", "3.1.1"], root: str) -> str:
+    """rumqttd's TOML, for one version of MQTT: a 3.1.1 client that gets a message with properties makes it panic.
 
     rumqttd keeps the newest messages of each filter in a ring of segments, read or not: a large one for the filters of
     the daemon, where a backlog waits, and a small one for the filter of each agent.
     """
-    small = 2 * limits.BROKER_PACKET_BYTES
+    version = "v5" if protocol == "5" else "v4"
     text = [
         "id = 0",
         "[router]",
         "id = 0",
         "max_connections = 10000",
         "max_outgoing_packet_count = 200",
-        f"max_segment_size = {small}",
+        f"max_segment_size = {2 * limits.BROKER_PACKET_BYTES}",
         "max_segment_count = 4",
     ]
     for topic_filter in topics.filters(topics.INGEST + topics.CONTROL, root):
@@ -62,16 +63,15 @@ def iotcore(port: int, port_311: int, root: str) -> str:
             f"max_segment_size = {limits.BROKER_QUEUED_BYTES // _SEGMENTS}",
             f"max_segment_count = {_SEGMENTS}",
         ]
-    for version, listener_port in (("v5", port), ("v4", port_311)):
-        text += [
-            f"[{version}.1]",
-            f'name = "{version}"',
-            f'listen = "127.0.0.1:{listener_port}"',
-            "next_connection_delay_ms = 1",
-            f"[{version}.1.connections]",
-            "connection_timeout_ms = 60000",
-            f"max_payload_size = {limits.BROKER_PACKET_BYTES}",
-            f"max_inflight_count = {limits.BROKER_INFLIGHT}",
-            "dynamic_filters = true",
-        ]
+    text += [
+        f"[{version}.1]",
+        f'name = "{version}"',
+        f'listen = "127.0.0.1:{port}"',
+        "next_connection_delay_ms = 1",
+        f"[{version}.1.connections]",
+        "connection_timeout_ms = 60000",
+        f"max_payload_size = {limits.BROKER_PACKET_BYTES}",
+        f"max_inflight_count = {limits.BROKER_INFLIGHT}",
+        "dynamic_filters = true",
+    ]
     return "\n".join(text) + "\n"

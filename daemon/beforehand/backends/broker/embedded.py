@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import os
+import random
 import shutil
 import socket
 import sys
@@ -25,6 +27,10 @@ HOST = "127.0.0.1"
 _START_S = 15.0
 _STOP_S = 8.0
 _POLL_S = 0.02
+_LOOK_EVERY_S = 2.0
+_TRIES = 3
+_PORTS = range(20_000, 30_000)
+"""Below what systems give to outgoing connections (Linux: from 32768), above what services claim."""
 _STEADY_S = 10.0
 _LAST_LINES = 12
 _USUAL_PLACES = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
@@ -40,7 +46,7 @@ class EmbeddedBroker:
     kind: `auto` takes mosquitto when it is installed, else iotcore.
     port: 0 takes a free one.
     state_folder: its folder `broker` gets configuration, log, and what the broker keeps between starts.
-    protocol: the MQTT version that `port` speaks. mosquitto speaks both there; iotcore speaks the other one elsewhere.
+    protocol: the MQTT version that is spoken. mosquitto speaks the other one too, iotcore does not.
     root: the daemon's topic root (iotcore reserves room for its filters).
 
     Raises BrokerFailed when no such broker is installed.
@@ -60,10 +66,9 @@ class EmbeddedBroker:
         self._mosquitto = _find_mosquitto()
         self.kind: Kind = _choose(kind, installed=self._mosquitto is not None)
         self.host = HOST
-        self.port = port or _free_port()
-        other = self.port if self.kind == "mosquitto" else _free_port(beside=self.port)
-        self.ports: dict[Protocol, int] = {"5": other, "3.1.1": other, protocol: self.port}
-        """The port of each MQTT version."""
+        self.port = port or free_port()
+        self._may_move = not port
+        self._protocol = protocol
         self.restarts = 0
         self._process: asyncio.subprocess.Process | None = None
         self._lifeline: int | None = None
@@ -72,7 +77,7 @@ class EmbeddedBroker:
     async def __aenter__(self) -> Self:
         """Start it and wait until it accepts connections; it is started again whenever it ends. Raises BrokerFailed."""
         try:
-            process = await self._launch()
+            process = await self._first_launch()
         except BaseException:
             await self._stop()
             raise
@@ -87,11 +92,21 @@ class EmbeddedBroker:
                 await asyncio.wait([self._supervision])
             await self._stop()
 
+    async def _first_launch(self) -> asyncio.subprocess.Process:
+        """Another process may take a free port before the broker does: then another one is found."""
+        for _ in range(_TRIES - 1 if self._may_move else 0):
+            try:
+                return await self._launch()
+            except BrokerFailed as error:
+                _log.warning("broker does not start, trying another port", problem=error.problem)
+                await self._stop()
+                self.port = free_port()
+        return await self._launch()
+
     # --- one run ---
 
     async def _launch(self) -> asyncio.subprocess.Process:
-        for port in set(self.ports.values()):
-            _require_free(port)
+        _require_free(self.port)
         command = self._prepare()
         heard, self._lifeline = os.pipe()
         try:
@@ -109,7 +124,7 @@ class EmbeddedBroker:
         finally:
             os.close(heard)
         await self._until_accepting(self._process)
-        _log.info("broker started", kind=self.kind, ports=self.ports, folder=str(self._folder))
+        _log.info("broker started", kind=self.kind, protocol=self._protocol, port=self.port, folder=str(self._folder))
         return self._process
 
     def _prepare(self) -> list[str]:
@@ -123,17 +138,16 @@ class EmbeddedBroker:
             )
             return ["run", user or "-", self._mosquitto, "-c", str(file)]
         file = self._folder / "iotcore.toml"
-        file.write_text(configuration.iotcore(self.ports["5"], self.ports["3.1.1"], self._root))
+        file.write_text(configuration.iotcore(self.port, self._protocol, self._root))
         return ["iotcore", str(file)]
 
     async def _until_accepting(self, process: asyncio.subprocess.Process) -> None:
         try:
             async with asyncio.timeout(_START_S):
-                for port in set(self.ports.values()):
-                    while not await _accepts(port):
-                        if process.returncode is not None:
-                            raise self._failed(f"ended with code {process.returncode}")
-                        await asyncio.sleep(_POLL_S)
+                while not await _accepts(self.port):
+                    if process.returncode is not None:
+                        raise self._failed(f"ended with code {process.returncode}")
+                    await asyncio.sleep(_POLL_S)
         except TimeoutError:
             raise self._failed(f"does not listen after {_START_S:g} s") from None
 
@@ -157,13 +171,23 @@ class EmbeddedBroker:
         delay = limits.RECONNECT_FIRST_S
         while True:
             began = loop.time()
-            code = await process.wait()
-            _log.error("broker ended", kind=self.kind, code=code, log=self._last_lines())
+            await self._until_useless(process)
+            _log.error("broker ended", kind=self.kind, code=process.returncode, log=self._last_lines())
             if loop.time() - began > _STEADY_S:
                 delay = limits.RECONNECT_FIRST_S
             while (again := await self._relaunch(delay)) is None:
                 delay = min(2 * delay, limits.RECONNECT_LAST_S)
             process = again
+
+    async def _until_useless(self, process: asyncio.subprocess.Process) -> None:
+        """Return when it has ended, or takes no connections: the process of rumqttd outlives a panic of its parts."""
+        while process.returncode is None:
+            try:
+                async with asyncio.timeout(_LOOK_EVERY_S):
+                    await process.wait()
+            except TimeoutError:
+                if not await _accepts(self.port):
+                    return
 
     async def _relaunch(self, delay: float) -> asyncio.subprocess.Process | None:
         await asyncio.sleep(delay)
@@ -207,14 +231,13 @@ def _choose(kind: Literal["auto", "mosquitto", "iotcore"], *, installed: bool) -
     return "iotcore"
 
 
-def _free_port(beside: int | None = None) -> int:
-    """A port that is free now; preferably the one after `beside`."""
-    with socket.socket() as probe:
-        try:
-            probe.bind((HOST, 0 if beside is None else beside + 1))
-        except (OSError, OverflowError):
-            probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
+def free_port() -> int:
+    """A port of loopback that is free now, and that the system gives to no outgoing connection meanwhile."""
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with contextlib.suppress(BrokerFailed):
+            _require_free(port)
+            return port
+    raise BrokerFailed("no port of loopback is free.", "Name one with broker.embedded_port.")
 
 
 def _require_free(port: int) -> None:
