@@ -10,7 +10,7 @@ from beforehand.trigger.cases import judge, read_cases
 from beforehand.trigger.condition import Condition, ConditionProblem, context
 from beforehand.trigger.names import strays
 from beforehand.trigger.packs import check, read
-from beforehand.trigger.rules import Firings, fire
+from beforehand.trigger.rules import fire
 from beforehand.trigger.situation import EMPTY, SAMPLE, STRAINED, RecentEvent, StepView, situation
 from beforehand.trigger.template import FIELDS, Template
 
@@ -118,7 +118,7 @@ def test_a_pack_that_was_mutated_is_read_or_refused_with_lines_within_it(edits):
     else:
         pack = read(text, "p.yaml")
         for example in (SAMPLE, EMPTY, STRAINED):
-            assert fire([pack], example, Firings(), 0).faults == ()
+            assert fire([pack], example).faults == ()
 
 
 @settings(max_examples=200, deadline=None)
@@ -256,7 +256,7 @@ def test_whatever_an_agent_says_the_rules_answer_and_fill_in_one_line(goal, tool
         StepView(goal=goal, tool=tool, needs=tuple(needs), ordinal=ordinal),
         recent=tuple(RecentEvent("observation", text, text, ok=False) for text in texts),
     )
-    verdict = fire([read(PACK, "p.yaml")], here, Firings(), 0)
+    verdict = fire([read(PACK, "p.yaml")], here)
     assert verdict.faults == ()
     for name in FIELDS:
         assert "\n" not in Template.of(f"say {{{name}}}").fill(here)

@@ -21,10 +21,23 @@ def rule(**cooldown):
 def packet(step, *items, version=1, final=True, at_us=0, plan_revision=1):
     said = [Item(id=item, kind="event", text=item, probability=1.0, tokens=1) for item in items]
     return Packet(
-        id=f"{step}.{version}", tenant=RUN.tenant, agent=RUN.agent, run=RUN.run, step=step, version=version,
-        final=final, plan_revision=plan_revision, status="ready", created_at=moment(at_us), expires_at=moment(at_us), items=said,
-        watermark=Watermark(event=None, position=1), budget_tokens=9, searched=0, policy="p",
-    )  # fmt: skip
+        id=f"{step}.{version}",
+        tenant=RUN.tenant,
+        agent=RUN.agent,
+        run=RUN.run,
+        step=step,
+        version=version,
+        final=final,
+        plan_revision=plan_revision,
+        status="ready",
+        created_at=moment(at_us),
+        expires_at=moment(at_us),
+        items=said,
+        watermark=Watermark(event=None, position=1),
+        budget_tokens=9,
+        searched=0,
+        policy="p",
+    )
 
 
 def within(book, step, now_us=0, **cooldown):

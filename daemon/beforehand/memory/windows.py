@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.errors import NotFound
+from beforehand.index.temporal import time_window
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
@@ -52,3 +54,22 @@ def _span(memory: AgentMemory, session: Session, bound: str) -> Span:
             "Give an event id, a step id, or an RFC 3339 time with an offset.",
         ) from None
     return lambda event: event.at_us, at_us, at_us
+
+
+def implied(memory: AgentMemory, session: Session, query: str, at_us: int) -> NDArray[np.int64] | None:
+    """Rows that the words of a question mean ("just now", "after the restart", "yesterday"), relative to `at_us`.
+
+    None when it says nothing of time, or names an event that cannot be found. Rows stand in the order of the run.
+    """
+    said = time_window(query, at_us)
+    if said is None:
+        return None
+    rows = memory.timeline.during(said.from_us, said.to_us, run=session.code)
+    for phrase, keeps in ((said.after_phrase, operator.gt), (said.before_phrase, operator.lt)):
+        if phrase is not None:
+            found, _ = memory.words.search(phrase, 1, rows=memory.timeline.interval(None, None, run=session.code))
+            if not found.size:
+                return None
+            place = memory.timeline.place(int(found[0]), run=session.code)
+            rows = rows[[keeps(memory.timeline.place(int(row), run=session.code), place) for row in rows]]
+    return rows if said.last is None else rows[-said.last :]

@@ -17,7 +17,7 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Channel, Found, Recall
 from beforehand.memory.router import recall
 from beforehand.memory.session import Session
-from beforehand.memory.windows import resolve
+from beforehand.memory.windows import implied, resolve
 from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Question
@@ -39,7 +39,7 @@ _WHY: Final[dict[Channel, str]] = {
     "facts": "what stands now",
     "hybrid": "likeness by words and meaning, after what is exact",
     "semantic": "asked for",
-    "timeline": "order in time",
+    "timeline": "the question names a stretch of time or order",
 }
 
 
@@ -89,15 +89,24 @@ class Answers:
         channels = _ROUTES.get(question.mode)
         if channels is None:
             raise NotFound(f"mode {question.mode!r} is not served.", f"Ask with one of {', '.join(_ROUTES)}.")
-        rows = None if question.window is None else resolve(memory, session, question.window)
-        if question.mode == "auto" and rows is not None and not question.query:
-            channels = ("timeline",)
+        rows = self._rows(memory, session, question)
+        if question.mode == "auto" and rows is not None:
+            channels = (*channels, "timeline") if question.query else ("timeline",)
         vector = None if self.embedder is None or not question.query else self.embedder.embed([question.query])[0]
         found: dict[tuple[int, int | None], Found] = {}
         for channel in channels:
             for find in recall(memory, self._recall(channel, question, rows), vector):
                 found.setdefault((find.row, find.passage), find)
         return list(found.values())[: question.k], channels
+
+    def _rows(self, memory: AgentMemory, session: Session, question: Question) -> NDArray[np.int64] | None:
+        """The window that the question gives, or that its words mean, relative to its own time."""
+        if question.window is not None:
+            return resolve(memory, session, question.window)
+        if question.mode not in ("auto", "timeline"):
+            return None
+        asked_us = self.clock.now_us() if question.at is None else micros(question.at)
+        return implied(memory, session, question.query, asked_us)
 
     def _recall(self, channel: Channel, question: Question, rows: NDArray[np.int64] | None) -> Recall:
         as_of_us = self.clock.now_us() if question.as_of is None else micros(question.as_of)

@@ -1,0 +1,93 @@
+"""Questions are answered by order and identity before any likeness, and say which channels were asked."""
+
+from __future__ import annotations
+
+from stage import staged
+
+
+def texts(reply):
+    return [item["text"] for item in reply["items"]]
+
+
+async def tell_operations(stage):
+    await stage.event("service A was deployed", id="a", at="2026-03-01T09:00:00Z")
+    await stage.event("service C was restarted", id="c", at="2026-03-01T10:00:00Z")
+    await stage.event("cache of C was warmed", id="w", at="2026-03-01T10:05:00Z")
+    await stage.event("traffic was moved to C", id="t", at="2026-03-02T08:00:00Z")
+
+
+def test_what_came_after_an_event_is_answered_by_order():
+    async def play(stage):
+        await tell_operations(stage)
+        reply = await stage.recall("what was done after the restart of service C?", at="2026-03-02T12:00:00Z")
+        assert sorted(texts(reply)) == ["cache of C was warmed", "traffic was moved to C"]
+        assert "timeline" in [asked["channel"] for asked in reply["asked"]]
+
+    staged(play)
+
+
+def test_yesterday_is_relative_to_the_question_and_not_to_today():
+    async def play(stage):
+        await tell_operations(stage)
+        reply = await stage.recall("what happened yesterday?", mode="timeline", at="2026-03-02T12:00:00Z")
+        assert sorted(texts(reply)) == ["cache of C was warmed", "service A was deployed", "service C was restarted"]
+
+    staged(play)
+
+
+def test_a_window_between_two_events_leaves_both_out():
+    async def play(stage):
+        await tell_operations(stage)
+        reply = await stage.recall("", window={"after": "a", "before": "t"})
+        assert sorted(texts(reply)) == ["cache of C was warmed", "service C was restarted"]
+        reply = await stage.recall("", window={"from": "a", "to": "c"})
+        assert sorted(texts(reply)) == ["service A was deployed", "service C was restarted"]
+        reply = await stage.recall("", window={"from": "2026-03-01T10:05:00Z"})
+        assert sorted(texts(reply)) == ["cache of C was warmed", "traffic was moved to C"]
+
+    staged(play)
+
+
+def test_a_bound_that_is_nothing_known_is_an_error_that_says_what_to_give():
+    async def play(stage):
+        await tell_operations(stage)
+        reply = await stage.recall("x", window={"after": "nowhere"})
+        assert reply["status"] == "error"
+        assert "event id" in reply["reason"]
+
+    staged(play)
+
+
+def test_a_step_is_a_window_too():
+    async def play(stage):
+        await stage.event("before the step began", id="e1")
+        await stage.begin("s1", goal="work")
+        await stage.event("while the step was running", id="e2")
+        await stage.say("step", step="s1", phase="end", ok=True)
+        await stage.event("when the step was over", id="e3")
+        reply = await stage.recall("", window={"from": "s1", "to": "s1"})
+        assert texts(reply) == ["while the step was running"]
+        reply = await stage.recall("", window={"after": "s1"})
+        assert texts(reply) == ["when the step was over"]
+
+    staged(play)
+
+
+def test_an_identifier_is_answered_exactly_among_look_alikes():
+    async def play(stage):
+        for number in range(300):
+            await stage.event(f"order W{1000 + number} was placed by customer {number}", role="tool")
+        reply = await stage.recall("who placed W1042?", mode="exact")
+        assert texts(reply) == ["order W1042 was placed by customer 42"]
+
+    staged(play)
+
+
+def test_a_mode_that_is_not_served_says_which_are():
+    async def play(stage):
+        await stage.event("a plain event of this run")
+        reply = await stage.recall("x", mode="workflow")
+        assert reply["status"] == "error"
+        assert "timeline" in reply["reason"]
+
+    staged(play)
