@@ -17,6 +17,7 @@ from typing import Final, Literal
 from beforehand.backends.broker import configuration, embedded, guard
 from beforehand.backends.broker.embedded import free_port
 from beforehand.messages import topics
+from programs import needed
 
 START_S = 20.0
 KINDS: Final = ("mosquitto", "iotcore") if os.environ.get("CI") or embedded._find_mosquitto() else ("iotcore",)
@@ -40,6 +41,7 @@ class Broker:
         self.root = root
         self.extra = extra
         self.port = free_port()
+        self._program = needed("mosquitto", "mosquitto") if kind == "mosquitto" else sys.executable
         self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -70,10 +72,10 @@ class Broker:
         if self.kind == "mosquitto":
             file = self.folder / "mosquitto.conf"
             file.write_text(configuration.mosquitto(self.port, self.folder, "root") + self.extra)
-            return [embedded._find_mosquitto() or "mosquitto", "-c", str(file)]
+            return [self._program, "-c", str(file)]
         file = self.folder / "iotcore.toml"
         file.write_text(configuration.iotcore(self.port, self.protocol, self.root))
-        return [sys.executable, "-P", guard.__file__, "iotcore", str(file)]
+        return [self._program, "-P", guard.__file__, "iotcore", str(file)]
 
 
 @contextlib.contextmanager

@@ -30,10 +30,11 @@ def reached(request, tmp_path_factory):
     kind, protocol = request.param
     folder = tmp_path_factory.mktemp("daemon")
     (folder / "broker").mkdir()
-    with brokers.running(kind, folder / "broker") as broker:
-        port = broker.port_of(protocol)
-        with up(folder, port=port, protocol=protocol):
-            yield port, protocol
+    with (
+        brokers.running(kind, folder / "broker", protocol=protocol) as broker,
+        up(folder, port=broker.port, protocol=protocol),
+    ):
+        yield broker.port, protocol
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 
 import brokers
 from beforehand.backends.broker import EmbeddedBroker
+from programs import needed
 
 pytestmark = pytest.mark.anyio
 
@@ -32,11 +33,11 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.mark.parametrize(("kind", "times"), [("mosquitto", 10), ("iotcore", 3)])
-async def test_r3_the_broker_dies_with_a_daemon_that_is_killed(tmp_path, kind, times):
+@pytest.mark.parametrize("kind", brokers.KINDS)
+async def test_r3_the_broker_dies_with_a_daemon_that_is_killed(tmp_path, kind):
     """The same port and folder each time: what an orphan held would be missed by the next one."""
     port = brokers.free_port()
-    for _ in range(times):
+    for _ in range(6):
         daemon = subprocess.Popen(
             [sys.executable, "-c", _DAEMON, kind, str(port), str(tmp_path)], stdout=subprocess.PIPE, text=True
         )
@@ -50,6 +51,7 @@ async def test_r3_the_broker_dies_with_a_daemon_that_is_killed(tmp_path, kind, t
 
 
 async def test_r3_the_broker_dies_with_its_guard(tmp_path):
+    needed("mosquitto", "mosquitto")
     async with EmbeddedBroker("mosquitto", 0, tmp_path) as broker:
         guard = broker._process.pid
         [mosquitto] = brokers.children_of(guard)
@@ -61,7 +63,7 @@ async def test_r3_the_broker_dies_with_its_guard(tmp_path):
 async def test_r3_starting_and_stopping_leaves_no_file_handles(tmp_path):
     handles = []
     for _ in range(8):
-        async with EmbeddedBroker("mosquitto", 0, tmp_path):
+        async with EmbeddedBroker("auto", 0, tmp_path):
             pass
         handles.append(len(list(Path("/proc/self/fd").iterdir())))
     assert handles[-1] <= handles[1]

@@ -19,14 +19,21 @@ from beforehand.backends.broker import EmbeddedBroker, configuration, embedded
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import ConnectionOptions
 from beforehand.errors import BrokerFailed
+from programs import needed
 
 pytestmark = pytest.mark.anyio
-KINDS = ("mosquitto", "iotcore")
+SPOKEN = {"mosquitto": ["5", "3.1.1"], "iotcore": None}
+only_mosquitto = pytest.mark.usefixtures("mosquitto")
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def mosquitto() -> str:
+    return needed("mosquitto", "mosquitto")
 
 
 async def connected(port: int, protocol: str = "5") -> Connection:
@@ -37,12 +44,7 @@ async def connected(port: int, protocol: str = "5") -> Connection:
 
 @pytest.mark.parametrize(
     ("kind", "protocol", "spoken"),
-    [
-        ("mosquitto", "5", ("5", "3.1.1")),
-        ("mosquitto", "3.1.1", ("5", "3.1.1")),
-        ("iotcore", "5", ("5",)),
-        ("iotcore", "3.1.1", ("3.1.1",)),
-    ],
+    [(kind, protocol, SPOKEN[kind] or [protocol]) for kind in brokers.KINDS for protocol in ("5", "3.1.1")],
 )
 async def test_it_serves_while_it_is_open_and_leaves_nothing_running(tmp_path, kind, protocol, spoken):
     async with EmbeddedBroker(kind, 0, tmp_path, protocol=protocol) as broker:
@@ -60,6 +62,7 @@ async def test_it_serves_while_it_is_open_and_leaves_nothing_running(tmp_path, k
         assert probe.connect_ex((broker.host, broker.port)) != 0
 
 
+@only_mosquitto
 async def test_the_port_that_is_asked_for_is_the_one(tmp_path):
     port = brokers.free_port()
     async with EmbeddedBroker("mosquitto", port, tmp_path) as broker:
@@ -67,6 +70,7 @@ async def test_the_port_that_is_asked_for_is_the_one(tmp_path):
         await (await connected(port)).close()
 
 
+@only_mosquitto
 async def test_it_is_started_again_when_it_lives_and_accepts_nobody(tmp_path, monkeypatch):
     monkeypatch.setattr(embedded, "_LOOK_EVERY_S", 0.05)
     accepts, answers = embedded._accepts, []
@@ -83,7 +87,7 @@ async def test_it_is_started_again_when_it_lives_and_accepts_nobody(tmp_path, mo
         await (await connected(broker.port)).close()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", brokers.KINDS)
 async def test_it_is_started_again_on_its_port_when_it_dies(tmp_path, kind):
     async with EmbeddedBroker(kind, 0, tmp_path) as broker:
         for restarts in (1, 2):
@@ -95,6 +99,7 @@ async def test_it_is_started_again_on_its_port_when_it_dies(tmp_path, kind):
         await (await connected(broker.port)).close()
 
 
+@only_mosquitto
 async def test_it_is_started_again_once_what_kept_it_from_starting_is_gone(tmp_path, monkeypatch):
     async with EmbeddedBroker("mosquitto", 0, tmp_path) as broker:
         tried = []
@@ -111,6 +116,7 @@ async def test_it_is_started_again_once_what_kept_it_from_starting_is_gone(tmp_p
         await (await connected(broker.port)).close()
 
 
+@only_mosquitto
 async def test_an_orderly_end_keeps_what_was_retained(tmp_path):
     port = brokers.free_port()
     async with EmbeddedBroker("mosquitto", port, tmp_path):
@@ -124,6 +130,7 @@ async def test_an_orderly_end_keeps_what_was_retained(tmp_path):
         await one.close()
 
 
+@only_mosquitto
 async def test_a_free_port_that_is_taken_meanwhile_is_not_insisted_on(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ports = iter([taken.getsockname()[1], brokers.free_port()])
@@ -133,6 +140,7 @@ async def test_a_free_port_that_is_taken_meanwhile_is_not_insisted_on(tmp_path, 
             await (await connected(broker.port)).close()
 
 
+@only_mosquitto
 async def test_a_broker_that_does_not_start_shows_its_last_words(tmp_path, monkeypatch):
     monkeypatch.setattr(configuration, "mosquitto", lambda *_: "nonsense\n")
     with pytest.raises(BrokerFailed, match=r"(?s)mosquitto.*ended with code.*last words:.*nonsense.*broker\.host"):
@@ -148,6 +156,7 @@ async def test_a_port_in_use_is_named_with_the_way_out(tmp_path):
                 pass
 
 
+@only_mosquitto
 async def test_a_start_may_be_cancelled(tmp_path):
     broker = EmbeddedBroker("mosquitto", 0, tmp_path)
     starting = asyncio.ensure_future(broker.__aenter__())
@@ -158,6 +167,7 @@ async def test_a_start_may_be_cancelled(tmp_path):
     assert broker._process.returncode is not None
 
 
+@only_mosquitto
 def test_mosquitto_is_preferred_and_iotcore_is_the_other_one(tmp_path, monkeypatch):
     assert EmbeddedBroker("auto", 0, tmp_path).kind == "mosquitto"
     assert EmbeddedBroker("iotcore", 0, tmp_path).kind == "iotcore"
@@ -178,6 +188,7 @@ def test_mosquitto_is_found_where_only_root_looks(tmp_path, monkeypatch):
     assert embedded._find_mosquitto() == str(program)
 
 
+@only_mosquitto
 async def test_started_by_root_it_runs_as_its_own_user_where_that_can_reach_its_folder():
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
