@@ -10,13 +10,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Final, Literal
 
 from beforehand.backends.broker import configuration, embedded, guard
 from beforehand.backends.broker.embedded import free_port
+from beforehand.backends.mqtt.connection import Connection
+from beforehand.backends.mqtt.options import ConnectionOptions
 from beforehand.messages import topics
+from beforehand.ports import Arrival
 from programs import needed
 
 START_S = 20.0
@@ -87,6 +90,26 @@ def running(kind: Literal["mosquitto", "iotcore"], folder: Path, **options) -> I
         yield broker
     finally:
         broker.stop(signal.SIGKILL)
+
+
+@contextlib.asynccontextmanager
+async def connected(port: int, client_id: str = "agent", **options) -> AsyncIterator[Connection]:
+    """An open connection; see ConnectionOptions for the options."""
+    connection = Connection(ConnectionOptions(client_id=client_id, port=port, **options))
+    try:
+        await connection.open()
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def take(connection: Connection, count: int) -> list[Arrival]:
+    """The next messages."""
+    got: list[Arrival] = []
+    async with asyncio.timeout(20):
+        while len(got) < count:
+            got += await connection.receive()
+    return got
 
 
 async def until(condition: Callable[[], object], within_s: float = 20.0) -> None:

@@ -237,6 +237,7 @@ class Wire:
             if self._breath is not None:
                 self._breath.cancel()
             self._loop.add_reader(sock.fileno(), self._read)
+            self._loop.call_soon(self._read)  # what TLS has decrypted meanwhile does not wake the loop
 
     @property
     def _breath_s(self) -> float:
