@@ -18,9 +18,17 @@ START_S = 30.0
 
 
 class Up:
-    """The daemon as people start it. `broker`: its port, or 0 for an embedded one of `embedded` kind."""
+    """The daemon as people start it. port: of the broker; None for an embedded one of `embedded` kind."""
 
-    def __init__(self, folder: Path, *, port: int | None = None, embedded: str = "auto", protocol: str = "5") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        port: int | None = None,
+        embedded: str = "auto",
+        embedded_port: int = 0,
+        protocol: str = "5",
+    ) -> None:
         self.folder = folder
         self.journal = folder / "journal.sqlite3"
         self.log = folder / "daemon.log"
@@ -33,7 +41,7 @@ class Up:
         }
         self._broker = ["--host", "127.0.0.1", "--port", str(port)] if port else []
         if not port:
-            self._environment["BEFOREHAND_BROKER__EMBEDDED_PORT"] = "0"
+            self._environment["BEFOREHAND_BROKER__EMBEDDED_PORT"] = str(embedded_port)
         self.port = port or 0
         self.process: subprocess.Popen[bytes] | None = None
 

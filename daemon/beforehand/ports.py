@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.semantic import VectorIndex
+from beforehand.index.vectors import VectorIndex
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
@@ -272,4 +272,4 @@ class Measures(Protocol):
 
 
 Vectors = VectorIndex
-"""Time-ordered vectors of one agent with exact windowed search; see `index.semantic`."""
+"""Time-ordered vectors of one agent with exact windowed search; see `index.vectors`."""

@@ -15,7 +15,6 @@ from beforehand.errors import BusUnavailable, MessageTooLarge, PublishRefused
 
 _log = logging.getLogger(__name__)
 _AT_ONCE: Final = limits.PUBLISHES_IN_FLIGHT
-_SUSPECTED: Final = 2
 
 
 class Sending:
@@ -35,6 +34,7 @@ class Sending:
         self._again: deque[int] = deque()
         self._suspect = 0
         self._losses = 0
+        self._careful_to = 0
         self._complained: str | None = None
 
     def start_over(self) -> None:
@@ -49,16 +49,17 @@ class Sending:
 
     async def send_some(self, connection: Connection) -> bool:
         """Send the next few, on the way together. False when there was nothing to send. Raises BusUnavailable."""
-        batch = self._next(1 if self._losses >= _SUSPECTED else _AT_ONCE)
+        batch = self._next(1 if self._sent_to < self._careful_to else _AT_ONCE)
         if not batch:
             return False
         results = await asyncio.gather(*(self._publish(connection, one) for one in batch), return_exceptions=True)
         for one, result in zip(batch, results, strict=True):
             if isinstance(result, BusUnavailable) and not connection.is_open:
-                self._cut_off(one, alone=len(batch) == 1)
+                self._cut_off(one, batch[-1].number)
             if isinstance(result, BaseException):
                 raise result
-        self._losses = 0
+            if one.number == self._suspect:
+                self._suspect = 0
         return True
 
     def _next(self, limit: int) -> list[Waiting]:
@@ -81,11 +82,14 @@ class Sending:
                 self._complained = str(error)
                 _log.warning("%s The message is kept.", error)
 
-    def _cut_off(self, first: Waiting, *, alone: bool) -> None:
-        """The connection ended at this message. One at which it always ends must not hold up the others for ever."""
+    def _cut_off(self, first: Waiting, last: int) -> None:
+        """The connection ended at the messages `first` to `last`. The next one sends each of them alone.
+
+        One at which it always ends must not hold up the others for ever.
+        """
         self._losses = self._losses + 1 if first.number == self._suspect else 1
-        self._suspect = first.number
-        if alone and self._losses >= limits.CUT_OFF:
-            self._losses = 0
+        self._suspect, self._careful_to = first.number, max(self._careful_to, last)
+        if first.number == last and self._losses >= limits.CUT_OFF:
+            self._suspect = 0
             problem = f"the broker hung up {limits.CUT_OFF} times at this message of {len(first.payload)} bytes"
             self._give_up(first, problem, "raise its limit for the size of messages")

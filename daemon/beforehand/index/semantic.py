@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,36 +12,14 @@ from beforehand.index import exact
 from beforehand.index.columns import grown
 from beforehand.index.matrix import Matrix
 from beforehand.index.quantised import BATCH_ROWS, SignCodes
+from beforehand.index.vectors import Rows, VectorIndex
+
+__all__ = ["Rows", "SemanticWindows", "VectorIndex"]
 
 EXACT_NUMBERS: Final = 20_000 * 256
 """Numbers scanned exactly in less than a millisecond: 20,000 rows of 256, fewer of longer vectors."""
 POOL_ROWS: Final = 1_500
 """Rows rescored exactly."""
-
-Rows = slice | NDArray[np.int64]
-"""Which rows a search may answer with: a contiguous window, or explicit rows (ascending) that a filter gathered."""
-
-
-class VectorIndex(Protocol):
-    """Vectors of one agent by row."""
-
-    def put(self, rows: Sequence[int], vectors: NDArray[np.float32]) -> None:
-        """Store vectors, shape (len(rows), dimensions), late or in any order; a row left out matches nothing."""
-        ...
-
-    def search(
-        self, query: NDArray[np.float32], k: int, rows: Rows | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The k best rows by inner product, best first, ties by the newer row. Zero rows never match."""
-        ...
-
-    def forget(self, rows: Sequence[int]) -> None:
-        """Overwrite these rows with zeros, in every copy and code."""
-        ...
-
-    def __len__(self) -> int:
-        """One past the highest row stored."""
-        ...
 
 
 class SemanticWindows:
