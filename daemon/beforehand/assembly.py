@@ -122,6 +122,7 @@ def policy_of(settings: PolicySettings) -> Policy:
         window_events=settings.window_events,
         threshold=settings.threshold,
         token_price=settings.token_price,
+        rule_share=settings.rule_share,
     )
 
 

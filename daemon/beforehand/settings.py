@@ -92,9 +92,12 @@ class PolicySettings(Section):
     window_events: Annotated[int, Field(ge=0)] = Field(
         0, description="newest events that the agent still sees; 0: unknown"
     )
-    threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.25, description="least probability of an item")
-    token_price: Annotated[float, Field(ge=0)] = Field(0.0005, description="probability that one token has to earn")
-    model: str | None = Field("prior", description="trigger model by name; none: rules alone")
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.01, description="least probability of an item")
+    token_price: Annotated[float, Field(ge=0)] = Field(0.00002, description="probability that one token has to earn")
+    rule_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.05, description="how far what a rule claims counts beside the model's probability"
+    )
+    model: str | None = Field("default", description="trigger model by name; none: rules alone")
     packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")
     gap_wait_s: Annotated[float, Field(ge=0, le=1)] = Field(
         0.02, description="how long a step waits for messages that its counter says are on the way"

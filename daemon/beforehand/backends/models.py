@@ -87,7 +87,7 @@ class Calibration:
 
     def probability(self, scores: NDArray[Any]) -> Floats:
         """The probability of each score."""
-        return np.interp(scores, self._scores, self._probabilities).astype(np.float32)
+        return np.asarray(np.interp(scores, self._scores, self._probabilities), np.float32)
 
 
 def load(folder: Path, features: tuple[str, ...], definition: str) -> Model:

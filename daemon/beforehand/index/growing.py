@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -31,13 +31,13 @@ class Table(Generic[_Cell]):
         self._cells: NDArray[_Cell] = np.zeros((0, width), dtype)
         self.size = 0
 
-    def add(self, row: Collection[float]) -> int:
+    def add(self, row: Sequence[float]) -> int:
         """Add a row; its number."""
         if self.size == len(self._cells):
             longer = np.zeros((grown(self.size, self.size + 1), self._cells.shape[1]), self._cells.dtype)
             longer[: self.size] = self._cells
             self._cells = longer
-        self._cells[self.size] = row
+        self._cells[self.size] = np.asarray(row)
         self.size += 1
         return self.size - 1
 

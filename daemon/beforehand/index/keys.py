@@ -42,6 +42,7 @@ def surrounding(path: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=16_384)
 def nearness(need: str, key: str, around: str = "") -> int:
     """EXACT, WITHIN, AROUND, HEAD or FAR; `around` is the key of the object that holds the key."""
     asked = key_words(need)
@@ -62,6 +63,21 @@ def nearness(need: str, key: str, around: str = "") -> int:
     return HEAD if head in own else FAR
 
 
+@lru_cache(maxsize=16_384)
+def shares_of(name: frozenset[str], needs: tuple[frozenset[str], ...]) -> tuple[float, float, float]:
+    """Words of a name against those of needs: the best Jaccard, share of a need in it, and share of it in a need."""
+    alike = covered = within = 0.0
+    for need in needs:
+        shared = len(name & need)
+        if shared:
+            alike = max(alike, shared / len(name | need))
+            covered = max(covered, shared / len(need))
+            within = max(within, shared / len(name))
+    return alike, covered, within
+
+
 def forget_keys() -> None:
     """Drop the keys remembered to save work, so that nothing erased stays in them."""
     key_words.cache_clear()
+    nearness.cache_clear()
+    shares_of.cache_clear()

@@ -13,6 +13,8 @@ import numpy as np
 
 from beforehand import limits
 from beforehand.index.growing import Codes, Ints, Ragged, Table
+from beforehand.index.keys import surrounding
+from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
 from beforehand.index.shapes import kinds_in, outline
 from beforehand.memory.remembered import Excerpt, Remembered
@@ -24,7 +26,7 @@ _SHORT_VALUE_WORDS: Final = 8
 class Column(IntEnum):
     """Codes of a passage; NONE where it has none. RECORD: row of `Shelf.records`. KINDS: bits of index.shapes.
 
-    SUMMARY: 1 for a record told in one line, whose leaves are passages too.
+    SUMMARY: 1 for a record told in one line, whose leaves are passages too. NAMED: row of `Shelf.names`.
     """
 
     ROW = 0
@@ -35,6 +37,7 @@ class Column(IntEnum):
     KINDS = 5
     TOOL = 6
     SUMMARY = 7
+    NAMED = 8
 
 
 class Fixed(IntEnum):
@@ -64,12 +67,15 @@ class Shelf:
         self.tools = Codes()
         self.tool_words: list[frozenset[str]] = []
         self.keys: list[frozenset[str]] = []
+        self.names: list[tuple[str, str]] = []
+        """Keys as they are written, each with the key of the object around it."""
         self.columns = Table(len(Column), np.int64)
         self.fixed = Table(len(Fixed), np.float32)
         self.words = Ragged()
         self.value_words = Ragged()
         self.records = Ragged()
         self._key_codes: dict[frozenset[str], int] = {}
+        self._name_codes: dict[tuple[str, str], int] = {}
         self._first: list[int] = []
         self.frequency: dict[int, int] = {}
         """Term to the number of events that have it."""
@@ -127,12 +133,22 @@ class Shelf:
                 kinds_in(value if value and passage.kind == "leaf" else passage.text),
                 self._tool_code(event.tool),
                 passage.kind == "record",
+                self._name_code(passage),
             )
         )
         self.fixed.add(_fixed(event, excerpt))
         self.words.add(said)
         self.value_words.add([self.terms[word] for word in sorted(excerpt.value)])
         return said
+
+    def _name_code(self, passage: Passage) -> int:
+        if not passage.key:
+            return NONE
+        name = passage.key, surrounding(passage.path)
+        code = self._name_codes.setdefault(name, len(self.names))
+        if code == len(self.names):
+            self.names.append(name)
+        return code
 
     def _tool_code(self, tool: str | None) -> int:
         if not tool:

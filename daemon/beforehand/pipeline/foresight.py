@@ -29,7 +29,7 @@ from beforehand.trigger.decision import Scored, decide
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
-from beforehand.trigger.pool import likeliest
+from beforehand.trigger.pool import Pool
 from beforehand.trigger.rules import Firing, fire
 from beforehand.trigger.rules import Recall as Asked
 
@@ -114,7 +114,8 @@ class Foresight:
         moment = Moment.of(memory, session, step, ask)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
         rows = memory.timeline.last(_GLANCED_EVENTS, run=session.code)
-        candidates = gather(memory, finds, ask, likeliest(moment, rows, limits.CANDIDATES))
+        pool = Pool(moment, rows, {found.row for _, _, found in finds})
+        candidates = gather(memory, finds, ask, pool.best, pool.likeliest(limits.CANDIDATES))
         return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds))
 
     def _find(
@@ -224,7 +225,7 @@ def _plain(candidate: Candidate, session: Session) -> Choice:
 
 def _choice(scored: Scored, session: Session) -> Choice:
     plain = _plain(scored.candidate, session)
-    return replace(plain, probability=scored.probability, worth=scored.worth, why=tuple(scored.why))
+    return replace(plain, probability=scored.probability, why=tuple(scored.why))
 
 
 def _warning(firing: Firing) -> Choice | None:

@@ -80,10 +80,11 @@ async def collect(replay: Replay, runs: Iterable[Trajectory], setting: Setting, 
 
 
 def carrying(candidates: Sequence[Candidate], needed: frozenset[str]) -> NDArray[np.int64]:
-    """For each candidate the number of needed values that stand in its text."""
+    """For each candidate the number of needed values that it says; a leaf says its value, not its record's name."""
     counts = np.zeros(len(candidates), np.int64)
     if needed:
         for index, candidate in enumerate(candidates):
-            text = normal(candidate.excerpt.passage.text)
+            passage = candidate.excerpt.passage
+            text = normal(passage.value if passage.kind == "leaf" and passage.value else passage.text)
             counts[index] = sum(stands_in(text, value) for value in needed)
     return counts

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import orjson
 
+from beforehand import limits
 from beforehand.errors import NotFound
 from beforehand.messages.topics import Channel
 from beforehand.training.needed import needed_values, normal
@@ -74,16 +75,17 @@ class Trajectory:
         return calls
 
     def plan(self, space: str | None = None) -> Said:
-        """The plan that the agent would have sent before anything happened. space: label of all, unless woven."""
+        """The plan that the agent would have sent before anything happened, as long as a plan may be.
+
+        space: label of all steps, unless woven.
+        """
         steps = [
             {
                 "id": f"s{number}",
-                "tool": self.events[index]["name"],
-                "goal": in_words(self.events[index]["name"]),
-                "needs": list(self.needs_of.get(self.events[index]["name"], ())),
+                **self._told(index),
                 **self._label(index, space),
             }
-            for number, index in enumerate(self._calls(), 1)
+            for number, index in enumerate(self._calls()[: limits.PLAN_STEPS], 1)
         ]
         return Said("plan", {"goal": f"{self.domain} task", "task_type": self.domain, "revision": 1, "steps": steps})
 
@@ -97,13 +99,18 @@ class Trajectory:
                 if running is not None:
                     yield _end(running)
                 running = numbers[index]
-                yield Said("step", {"step": f"s{running + 1}", "phase": "begin", **label}, running)
+                yield Said("step", {"step": f"s{running + 1}", "phase": "begin", **self._told(index), **label}, running)
             yield Said("event", {**message_of(event), "id": f"{self.id}:{index}", **label}, running)
             if event["type"] == "result" and running is not None:
                 yield _end(running)
                 running = None
         if running is not None:
             yield _end(running)
+
+    def _told(self, index: int) -> dict[str, Any]:
+        """What a step says of itself when it begins: for those that the plan had no room for."""
+        name = self.events[index]["name"]
+        return {"tool": name, "goal": in_words(name), "needs": list(self.needs_of.get(name, ()))}
 
     def _calls(self) -> list[int]:
         return [index for index, event in enumerate(self.events) if event["type"] == "call"]

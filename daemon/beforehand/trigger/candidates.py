@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from beforehand import limits
@@ -48,20 +48,23 @@ def gather(
     memory: AgentMemory,
     finds: Iterable[tuple[str | None, float, Found]],
     ask: Ask,
+    best: Callable[[int, int], list[int]],
     nearby: Iterable[tuple[int, int]] = (),
 ) -> list[Candidate]:
     """Candidates of (rule or None, strength, find) in order of first find, then (row, number) `nearby`.
 
-    At most limits.CANDIDATES. A find of a whole event becomes its few passages that share most with the step. A record
-    told in one line is no candidate: its leaves are.
+    At most limits.CANDIDATES. A find of a whole event (a row) becomes its few `best` passages. A record told in one
+    line is no candidate: its leaves are.
     """
     found: dict[tuple[int, int], Candidate] = {}
-    best: dict[int, list[int]] = {}
+    of_event: dict[int, list[int]] = {}
     for rule, strength, find in finds:
         event = memory.events[find.row]
-        if find.passage is None and find.row not in best:
-            best[find.row] = _best_passages(event, ask)
-        numbers = best[find.row] if find.passage is None else [find.passage]
+        if find.passage is not None:
+            numbers = [find.passage]
+        else:
+            numbers = of_event.get(find.row) or best(find.row, _PASSAGES_OF_ONE_EVENT)
+            of_event[find.row] = numbers
         for number in numbers:
             candidate = found.get((find.row, number))
             if candidate is None:
@@ -94,16 +97,3 @@ def _relevance(find: Found, excerpt: Excerpt, ask: Ask) -> float:
     if find.channel == "facts" and not find.score:
         return 0.5
     return 1.0
-
-
-def _best_passages(event: Remembered, ask: Ask) -> list[int]:
-    numbers = [number for number, excerpt in enumerate(event.excerpts) if excerpt.passage.kind != "record"]
-    if len(numbers) <= _PASSAGES_OF_ONE_EVENT:
-        return numbers
-    numbers.sort(key=lambda number: (-_shared(event.excerpts[number], ask), number))
-    return numbers[:_PASSAGES_OF_ONE_EVENT]
-
-
-def _shared(excerpt: Excerpt, ask: Ask) -> float:
-    best = max((len(excerpt.key & need) / len(need) for need in ask.needs if need), default=0.0)
-    return 2 * best + len(ask.words & excerpt.words) / (1 + len(ask.words))

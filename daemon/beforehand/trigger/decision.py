@@ -1,15 +1,17 @@
 """What is worth saying before a step: probability, price, and the choice; every candidate keeps its arithmetic.
 
-An item is said when its expected worth is positive: probability - threshold - token_price * tokens. A rule that
-recalls a candidate states a probability of its own; the higher of the two counts, since a rule knows what the model
-has never seen (a preference, a constraint).
+An item is said when its expected worth is positive: probability - threshold - token_price * tokens. The budget is then
+spent by probability for its tokens. A rule that recalls a candidate states a probability of its own; the higher of the
+two counts, since a rule knows what the model has never seen (a preference, a constraint). Beside a model it counts by
+`rule_share`: rules do not know how often they are wrong, the model does. Without a model rules count in full, and what
+they claim too weakly (RULES_THRESHOLD) is not said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,9 @@ from numpy.typing import NDArray
 from beforehand.messages.outbound import Reason
 from beforehand.trigger.candidates import Candidate
 from beforehand.trigger.policy import Policy
+
+RULES_THRESHOLD: Final = 0.3
+"""Least claim of a rule that is said when there is no model to weigh it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +69,14 @@ def decide(
     scores: the model's probability of each, shape (n,); None without a model.
     barred: index of a candidate to the reason why it may not be said (in view, cooling down, superseded).
     """
+    share, threshold = policy.rule_share, policy.threshold
+    if scores is None:
+        share, threshold = 1.0, max(threshold, RULES_THRESHOLD)
     decided = []
     for index, candidate in enumerate(candidates):
         model = float(scores[index]) if scores is not None else 0.0
-        probability = max(model, max(candidate.rules.values(), default=0.0))
-        worth = probability - policy.threshold - policy.token_price * tokens[index]
+        probability = max(model, share * max(candidate.rules.values(), default=0.0))
+        worth = probability - threshold - policy.token_price * tokens[index]
         left_out = barred.get(index) or (None if worth > 0 else "not worth its tokens")
         decided.append(Scored(candidate, probability, model, worth, left_out))
     decided.sort(key=lambda scored: (-scored.worth, -scored.candidate.event.row, scored.candidate.number))

@@ -31,6 +31,8 @@ class Feature:
 
 FEATURES: Final = (
     # trigger.likeness: what the step says of itself, against the passage
+    Feature("need_near", "nearness of the leaf's key, with the object around it, to a need (index.keys)", direction=1),
+    Feature("plural", "that need asks for several"),
     Feature("need_key", "words of the leaf's key against those of a need (Jaccard)", direction=1),
     Feature("need_in_key", "share of a need's words that the key has", direction=1),
     Feature("key_in_need", "share of the key's words that a need has"),
@@ -48,9 +50,9 @@ FEATURES: Final = (
     Feature("slot_key_any", "the same over all tools with an argument of this name", direction=1),
     Feature("slot_tool", "share of this slot's fillings that came from a result of this tool", direction=1),
     Feature("slot_form", "share of the slot's fillings with this outline (digits and letters)", direction=1),
-    Feature("slot_value", "the value filled the slot in this run; halves every ten events since", direction=1),
-    Feature("slot_value_any", "the same for an argument of this name of any tool", direction=1),
-    Feature("slot_newest", "the value is the slot's newest in this run", direction=1),
+    Feature("slot_value", "the value filled the slot in this run; halves every ten events since"),
+    Feature("slot_value_any", "the same for an argument of this name of any tool"),
+    Feature("slot_newest", "the value is the slot's newest in this run"),
     Feature("slot_spoken", "share of the slot's fillings that no leaf had, where a user speaks", direction=1),
     Feature("slots_known", "share of the needs whose slot was filled before"),
     # trigger.places: where the passage stands
@@ -66,6 +68,7 @@ FEATURES: Final = (
     Feature("newest_of_key", "no later leaf of the run has this key"),
     Feature("rivals", "1 over one more than the candidates of the same key from later events"),
     Feature("siblings", "1 over one more than the candidates of the same key from the same event"),
+    Feature("unused_before", "1 over one more than the unused values of the same key before it in the event"),
     Feature("needs", "1 over one more than the needs of the step"),
     Feature("leaf", "a value with a key"),
     Feature("identifier", "made like an identifier"),

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
+from beforehand.memory.said import Use
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.trigger.moment import At, Moment
 
@@ -17,12 +18,12 @@ _HALF_LIFE_EVENTS: Final = 10.0
 
 def block(at: At, moment: Moment) -> Floats:
     """recent to alone."""
-    out = np.zeros((len(at.places), 13 + len(Fixed)), np.float32)
+    out = np.zeros((len(at.places), 14 + len(Fixed)), np.float32)
     rows = at.column(Column.ROW)
     _in_time(out, rows, moment)
     _among_others(out, at, moment)
-    out[:, 12] = 1 / (1 + len(moment.ask.needs))
-    out[:, 13:] = moment.shelf.fixed.rows[at.places]
+    out[:, 13] = 1 / (1 + len(moment.ask.needs))
+    out[:, 14:] = moment.shelf.fixed.rows[at.places]
     return out
 
 
@@ -52,7 +53,7 @@ def _in_time(out: Floats, rows: Ints, moment: Moment) -> None:
 
 
 def _among_others(out: Floats, at: At, moment: Moment) -> None:
-    """newest_of_key, rivals, siblings: against other leaves of the same key."""
+    """newest_of_key, rivals, siblings, unused_before: against other leaves of the same key."""
     rows, keys = at.column(Column.ROW), at.column(Column.KEY)
     latest = moment.said.latest
     newest = np.array([latest.get(key, NONE) for key in keys.tolist()])
@@ -61,4 +62,8 @@ def _among_others(out: Floats, at: At, moment: Moment) -> None:
     later = rows[None, :] > rows[:, None]
     here = rows[None, :] == rows[:, None]
     out[:, 10] = 1 / (1 + (same & later).sum(axis=1))
-    out[:, 11] = 1 / np.maximum(1, (same & here).sum(axis=1))
+    together = same & here
+    out[:, 11] = 1 / np.maximum(1, together.sum(axis=1))
+    uses = moment.said.uses.rows[moment.said.values(at.column(Column.VALUE))]
+    before = at.places[None, :] < at.places[:, None]
+    out[:, 12] = 1 / (1 + (together & before & (uses[:, Use.USED] == 0)).sum(axis=1))

@@ -13,5 +13,6 @@ class Policy:
     horizon: int = 2
     budget_tokens: int = 512
     window_events: int = 0
-    threshold: float = 0.25
-    token_price: float = 0.0005
+    threshold: float = 0.01
+    token_price: float = 0.00002
+    rule_share: float = 0.05
