@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, KeysView
+from collections.abc import Collection, Iterable, KeysView
 from typing import Final
 
 import numpy as np
@@ -43,6 +43,8 @@ class Lexical:
         self._lengths: dict[int, int] = {}
         self._total = 0
         self._end = 0
+        self._impacts: NDArray[np.float64] = np.empty(0)
+        self._impact_of = (0, 0)
 
     def __len__(self) -> int:
         """One past the highest row added."""
@@ -69,7 +71,11 @@ class Lexical:
 
         Only rows in `rows` are scored. A query without terms matches nothing.
         """
-        columns = self._columns(query, rows)
+        return self.search_terms(segmentation.query_terms(query), k, rows)
+
+    def search_terms(self, terms: Iterable[str], k: int, rows: Rows | None = None) -> Scored:
+        """The same for a query that has been cut into its distinct terms."""
+        columns = self._columns(terms, rows)
         if not columns or k < 1:
             return _NOTHING
         impact = self._impact()
@@ -96,11 +102,11 @@ class Lexical:
         self._terms = {term: known for term, known in left if known is not None}
         segmentation.forget_words()
 
-    def _columns(self, query: str, rows: Rows | None) -> list[tuple[NDArray[np.int64], float]]:
-        """(postings within the window, idf) for each term of the query that has any."""
+    def _columns(self, terms: Iterable[str], rows: Rows | None) -> list[tuple[NDArray[np.int64], float]]:
+        """(postings within the window, idf) for each of the terms that has any."""
         low, high = postings.bounds(rows, self._end)
         columns = []
-        for term in segmentation.query_terms(query):
+        for term in terms:
             known = self._terms.get(term)
             if known is None:
                 continue
@@ -112,11 +118,15 @@ class Lexical:
 
     def _impact(self) -> NDArray[np.float64]:
         """What a posting is worth by its code (times idf), for the mean length of this moment."""
+        moment = self._total, len(self._lengths)
+        if self._impact_of == moment:
+            return self._impacts
         mean = self._total / len(self._lengths)
         norm = self._k1 * (1 - self._b + self._b * _LENGTH_OF / mean)
         times = np.arange(_TF_MAX + 1, dtype=np.float64)[:, None]
-        impact: NDArray[np.float64] = (times * (self._k1 + 1) / (times + norm)).ravel()
-        return impact
+        self._impacts = (times * (self._k1 + 1) / (times + norm)).ravel()
+        self._impact_of = moment
+        return self._impacts
 
 
 def best(rows: NDArray[np.int64], scores: NDArray[np.float32], k: int) -> Scored:

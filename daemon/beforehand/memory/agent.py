@@ -17,11 +17,14 @@ from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.memory.codes import Codes
 from beforehand.memory.facts import FactBook
+from beforehand.memory.nearest import Nearest
 from beforehand.memory.remembered import Remembered, authority_of, excerpts_of
 from beforehand.memory.session import Session
 from beforehand.memory.shelf import Shelf
 from beforehand.memory.slots import Slots
 from beforehand.memory.standing import is_standing, is_trivial
+from beforehand.memory.traits import Traits
+from beforehand.memory.wording import Wordings
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
 from beforehand.messages.topics import Scope
@@ -51,6 +54,9 @@ class AgentMemory:
         self.words = Lexical()
         self.entities = Entities()
         self.vectors = vectors
+        self.nearest = Nearest()
+        self.traits = Traits()
+        self.wordings = Wordings()
         self.facts = FactBook()
         self.codes = Codes()
         self.shelf = Shelf()
@@ -81,6 +87,7 @@ class AgentMemory:
         """Add the vector of an event, whenever it comes."""
         if self.vectors is not None:
             self.vectors.put([row], vector[None, :])
+            self.nearest.changed(row)
 
     def recent(self, session: Session, count: int) -> list[Remembered]:
         """The newest `count` events of a run, newest first, in the order of the run."""
@@ -136,6 +143,7 @@ class AgentMemory:
             importance=event.importance,
             count=session.order_key(entry),
         )
+        self.traits.add(event)
         if event.worthy:
             self.words.add(event.row, f"{event.tool or ''} {event.text} {_spelled(event)}")
             self.entities.add(event.row, [excerpt.passage for excerpt in event.excerpts])

@@ -7,11 +7,12 @@ higher authority that is valid later supersedes; one of lower authority never do
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
 
+from beforehand.index.segmentation import terms
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -33,12 +34,8 @@ class Claim:
     to_us: int | None
     row: int
     event_id: str
-
-    @property
-    def text(self) -> str:
-        """`subject attribute: value`."""
-        subject, attribute, _ = self.key
-        return f"{subject} {attribute}: {self.value}"
+    words: frozenset[str] = field(compare=False)
+    """Terms of `subject attribute: value`."""
 
     def valid_at(self, now_us: int) -> bool:
         """Whether the claim's own validity covers `now_us`."""
@@ -66,14 +63,16 @@ class FactBook:
         """Fold in the claims of one event."""
         for fact in event.facts:
             key = (fact.subject.casefold(), fact.attribute.casefold(), event.space or "")
+            value = _plain(fact.value)
             claim = Claim(
                 key=(fact.subject, fact.attribute, event.space or ""),
-                value=_plain(fact.value),
+                value=value,
                 authority=authority,
                 from_us=entry.at_us if fact.valid_from is None else micros(fact.valid_from),
                 to_us=None if fact.valid_to is None else micros(fact.valid_to),
                 row=row,
                 event_id=entry.id,
+                words=frozenset(terms(f"{fact.subject} {fact.attribute}: {value}")),
             )
             self._claims.setdefault(key, []).append(claim)
             self._stale_to = 0

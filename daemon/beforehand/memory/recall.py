@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +46,18 @@ class Recall:
             raise ValueError(f"k is 1 to {limits.K_MAX}, not {self.k}")
 
     @property
+    def filter(self) -> tuple[object, ...]:
+        """What narrows the question to events of some traits."""
+        return self.kinds, self.tools, self.tags, self.roles, self.authorities, self.ok, self.run, self.space
+
+    @property
     def filtered(self) -> bool:
         """Whether anything narrows the question."""
         sets = self.kinds or self.tools or self.tags or self.roles or self.authorities
         return bool(sets) or any(part is not None for part in (self.ok, self.run, self.space, self.last, self.rows))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """One find: an event (`row`), or one passage of it. `rank` counts from 0 within its channel."""
 
     row: int

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.entities import extract
+from beforehand import limits
 from beforehand.index.fusion import fuse
-from beforehand.index.segmentation import terms
-from beforehand.index.semantic import Rows
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.nearest import Ranked
 from beforehand.memory.recall import Found, Recall
-from beforehand.memory.remembered import Remembered
+from beforehand.memory.traits import Rows
 
 Vector = NDArray[np.float32] | None
 
@@ -34,32 +33,30 @@ def _exact(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     for need in asked.needs:
         leaves = memory.entities.by_key(need, rows=rows, limit=asked.k)
         found += [Found(row, passage, "exact", rank, 1.0) for rank, (row, passage) in enumerate(leaves)]
-    for entity in extract(asked.query):
-        holders = memory.entities.by_value(entity.value, rows=rows, limit=asked.k)
+    for value in memory.wordings.of(asked.query).values:
+        holders = memory.entities.by_value(value, rows=rows, limit=asked.k)
         found += [Found(row, passage, "exact", rank, 1.0) for rank, (row, passage) in enumerate(holders)]
     return _first_of_each(found)[: max(asked.k, asked.k * len(asked.needs))]
 
 
 def _lexical(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
-    rows, scores = memory.words.search(asked.query, asked.k, rows=_allowed(memory, asked))
+    rows, scores = _by_words(memory, asked, asked.k)
     pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
     return [Found(row, None, "lexical", rank, score) for rank, (row, score) in pairs]
 
 
 def _semantic(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
-    if vector is None or memory.vectors is None:
-        return []
-    rows, scores = memory.vectors.search(vector, asked.k, rows=_allowed(memory, asked))
+    rows, scores = _by_meaning(memory, asked, asked.k, vector)
     pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
     return [Found(row, None, "semantic", rank, score) for rank, (row, score) in pairs]
 
 
 def _hybrid(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
     """Lexical and semantic, fused by reciprocal rank."""
-    wide = replace(asked, k=min(2 * asked.k, 200))
+    wide = min(2 * asked.k, limits.K_MAX)
     rankings = {
-        "lexical": [found.row for found in _lexical(memory, wide, vector)],
-        "semantic": [found.row for found in _semantic(memory, wide, vector)],
+        "lexical": _by_words(memory, asked, wide)[0].tolist(),
+        "semantic": _by_meaning(memory, asked, wide, vector)[0].tolist(),
     }
     fused = fuse(rankings, asked.k)
     return [Found(row, None, "hybrid", rank, score) for rank, (row, score, _) in enumerate(fused)]
@@ -67,32 +64,27 @@ def _hybrid(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
 
 def _timeline(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     """The newest events that match, newest first."""
-    matching = (event for event in _newest_first(memory, asked) if _matches(event, asked))
-    return [
-        Found(event.row, None, "timeline", rank, 1.0 / (1 + rank))
-        for rank, event in zip(range(asked.k), matching, strict=False)
-    ]
+    rows = memory.traits.matching(asked, _in_order(memory, asked))[: -asked.k - 1 : -1]
+    return [Found(row, None, "timeline", rank, 1.0 / (1 + rank)) for rank, row in enumerate(rows.tolist())]
 
 
 def _window(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
     """The newest events of the run as they came."""
     plain = Recall("window", run=asked.run, last=asked.last or asked.k, k=asked.last or asked.k)
-    return [replace(found, channel="window") for found in _timeline(memory, plain, vector)]
+    return [found._replace(channel="window") for found in _timeline(memory, plain, vector)]
 
 
 def _facts(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     """Standing facts and standing sentences, by words shared with the question, then the newest first."""
-    wanted = frozenset(terms(asked.query))
-    within = None if asked.rows is None else set(asked.rows.tolist())
-    claimed = (
-        (standing.claim.row, None, frozenset(terms(standing.claim.text)))
-        for standing in memory.facts.standing(asked.now_us)
-    )
+    wanted = memory.wordings.of(asked.query).words
+    allowed = _allowed(memory, asked)
+    within = None if allowed is None else set(allowed.tolist())
+    claimed = ((standing.claim.row, None, standing.claim.words) for standing in memory.facts.standing(asked.now_us))
     said = ((row, number, memory.events[row].excerpts[number].words) for row, number in memory.newest_standing())
     scored = [
         (len(wanted & words), row, number)
         for row, number, words in (*claimed, *said)
-        if (within is None or row in within) and _matches(memory.events[row], asked)
+        if within is None or row in within
     ]
     scored.sort(key=lambda item: (-item[0], -item[1], item[2] or 0))
     return [
@@ -100,6 +92,7 @@ def _facts(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     ]
 
 
+_NOTHING: Final[Ranked] = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 _CHANNELS: dict[str, Callable[[AgentMemory, Recall, Vector], list[Found]]] = {
     "exact": _exact,
     "facts": _facts,
@@ -111,36 +104,36 @@ _CHANNELS: dict[str, Callable[[AgentMemory, Recall, Vector], list[Found]]] = {
 }
 
 
-def _newest_first(memory: AgentMemory, asked: Recall) -> Iterator[Remembered]:
-    """Events of the window, the run (in its order) or the agent (as they came), newest first."""
+def _by_words(memory: AgentMemory, asked: Recall, k: int) -> Ranked:
+    return memory.words.search_terms(memory.wordings.of(asked.query).sought, k, rows=_allowed(memory, asked))
+
+
+def _by_meaning(memory: AgentMemory, asked: Recall, k: int, vector: Vector) -> Ranked:
+    if vector is None or memory.vectors is None:
+        return _NOTHING
+    allowed = _allowed(memory, asked)
+    if asked.last is not None or asked.rows is not None:
+        return memory.vectors.search(vector, k, rows=allowed)
+    return memory.nearest.search(memory.vectors, (asked.query, k, asked.filter), vector, k, allowed)
+
+
+def _in_order(memory: AgentMemory, asked: Recall) -> Rows | None:
+    """Rows of the window or of the run, in its order; None: all of the agent, as they came."""
     if asked.rows is not None:
-        rows = asked.rows
-    else:
-        run = None if asked.run is None else memory.session(asked.run).code
-        rows = memory.timeline.last(len(memory.events) if asked.last is None else asked.last, run=run)
-    return (memory.events[row] for row in reversed(rows))
-
-
-def _matches(event: Remembered, asked: Recall) -> bool:
-    return (
-        event.worthy
-        and (not asked.kinds or event.kind in asked.kinds)
-        and (not asked.tools or (event.tool or "") in asked.tools)
-        and (not asked.tags or bool(asked.tags & event.tags))
-        and (not asked.roles or event.role in asked.roles)
-        and (not asked.authorities or event.authority in asked.authorities)
-        and (asked.ok is None or event.ok is asked.ok)
-        and (asked.run is None or event.run == asked.run)
-        and (asked.space is None or event.space == asked.space)
-    )
+        return asked.rows
+    if asked.run is None and asked.last is None:
+        return None
+    run = None if asked.run is None else memory.session(asked.run).code
+    return memory.timeline.last(len(memory.events) if asked.last is None else asked.last, run=run)
 
 
 def _allowed(memory: AgentMemory, asked: Recall) -> Rows | None:
-    """The rows that a likeness channel may answer with; None: all. A filter gathers its rows first."""
+    """The rows, ascending, that a likeness channel may answer with; None: all. A filter gathers its rows first."""
     if not asked.filtered:
         return None
-    rows = sorted(event.row for event in _newest_first(memory, asked) if _matches(event, asked))
-    return np.array(rows, dtype=np.int64)
+    if asked.last is None and asked.rows is None:
+        return memory.traits.matching(asked)
+    return np.sort(memory.traits.matching(asked, _in_order(memory, asked)))
 
 
 def _first_of_each(found: list[Found]) -> list[Found]:
