@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.bench.blind_tree import blind_levels, spread_over
 
 from beforehand.backends.embedders.static import StaticEmbedder
 from beforehand.index.fusion import UNTRAINED, fuse, shares
@@ -36,7 +37,6 @@ from beforehand.index.lexical import Lexical
 from beforehand.index.semantic import SemanticWindows
 from beforehand.index.topic_tree import TopicTree
 from beforehand.shipped import folder as shipped
-from tests.bench.blind_tree import blind_levels, spread_over
 
 DEPTH = 100
 CUTS = (5, 10)
@@ -118,9 +118,7 @@ class Memory:
 
     def tree_of_both(self, *asked: Any) -> Found:
         """Words and vectors, through the tree: the router's channel `tree`."""
-        return self.tree.search(
-            *shares({"lexical": self.lexical(*asked), "semantic": self.dense(*asked)}), DEPTH
-        )
+        return self.tree.search(*shares({"lexical": self.lexical(*asked), "semantic": self.dense(*asked)}), DEPTH)
 
     def _fused(self, **found: Found) -> Found:
         rankings = {name: rows.tolist() for name, (rows, _) in found.items()}
@@ -159,7 +157,10 @@ def _talks(folder: Path) -> Iterator[Talk]:
         texts = [f"{turn['speaker']}: {turn['text']} {turn.get('caption', '')}".strip() for _, turn in turns]
         rows = {turn["id"]: row for row, (_, turn) in enumerate(turns)}
         asked = [
-            (each["question"], {rows[name] for entry in each["evidence"] for name in TURN.findall(entry) if name in rows})
+            (
+                each["question"],
+                {rows[name] for entry in each["evidence"] for name in TURN.findall(entry) if name in rows},
+            )
             for each in talk["qa"]
         ]
         kept = [(question, gold) for question, gold in asked if gold]
@@ -215,9 +216,10 @@ def _permuted(talks: list[Talk]) -> Iterator[dict[str, Any]]:
             chance = np.random.default_rng(seed)
             orders = [(talk, talk.in_order(swapped(talk.runs, chance))) for talk in talks]
             for number in (0, 1):
-                flat, topic, blind = (np.concatenate(each) for each in zip(*[
-                    _gains(pair[number], words, seed) for pair in orders
-                ], strict=True))
+                flat, topic, blind = (
+                    np.concatenate(each)
+                    for each in zip(*[_gains(pair[number], words, seed) for pair in orders], strict=True)
+                )
                 gains["topic tree"][number].append((topic - flat).mean(axis=0))
                 gains["blind tree"][number].append((blind - flat).mean(axis=0))
         del plain

@@ -58,8 +58,11 @@ def shares(
     Relevance to be spread through a topic tree, where ranks say too little: the tenth of a clear answer and the tenth
     of a vague one are not as good. Scores at or below 0 are no finds.
     """
-    parts = [(rows, scores * (weights.get(name, 1.0) / scores.max())) for name, (rows, scores) in channels.items()
-             if scores.max(initial=0.0) > 0]
+    parts = [
+        (rows, scores * (weights.get(name, 1.0) / scores.max()))
+        for name, (rows, scores) in channels.items()
+        if scores.max(initial=0.0) > 0
+    ]
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.float32)
     rows, owners = np.unique(np.concatenate([rows for rows, _ in parts]), return_inverse=True)
