@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beforehand.index.aggregates import Aggregate
 from beforehand.index.columns import Columns
-from beforehand.index.segment_tree import Aggregate, SegmentTree
+from beforehand.index.segment_tree import SegmentTree
 
 shares = st.sampled_from([0.0, 0.125, 0.5, 0.5, 0.75, 1.0])
 events = st.tuples(shares, st.booleans(), st.booleans())
@@ -40,7 +41,7 @@ def plain(columns: Columns, low: int, high: int) -> Aggregate:
         sum(bool(columns.action[row]) for row in rows),
         float(sum(columns.importance[row] for row in rows)),
         float(max((columns.importance[row] for row in rows), default=-inf)),
-        int(max((columns.revision[row] for row in range(low, high)), default=0)),
+        int(max((columns.revision[row] for row in range(low, high)), default=0)) if columns.revised else 0,
     )
 
 
@@ -68,8 +69,7 @@ def test_every_range_is_right_after_every_single_change_up_to_twelve_events(shif
     for changed in range(size):
         columns.importance[changed] = 0.625
         columns.failed[changed] ^= True
-        columns.revised += 1
-        columns.revision[changed] = columns.revised
+        columns.revision[changed] = columns.revise()
         tree.changed(np.array([changed]))
         for low in range(size + 1):
             for high in range(low, size + 1):
@@ -106,8 +106,8 @@ def test_ranges_hold_while_events_come_change_and_go(shift, acts, ranges):
                 grow(columns, *event)
         elif isinstance(act, tuple):
             rows = np.array([row for row in act[0] if row < columns.size and columns.run[row] >= 0], np.int64)
-            columns.revised += 1
-            columns.importance[rows], columns.revision[rows] = act[1], columns.revised
+            number = columns.revise()
+            columns.importance[rows], columns.revision[rows] = act[1], number
             tree.changed(rows)
         else:
             rows = np.array([row for row in act if row < columns.size and columns.run[row] >= 0], np.int64)

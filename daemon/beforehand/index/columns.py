@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ NONE: Final = -1
 
 FIRST_CAPACITY: Final = 64
 LARGE_CAPACITY: Final = 16_384
-BYTES_PER_ROW: Final = 40
-"""Of all columns together."""
+BYTES_PER_ROW: Final = 31
+"""Of all columns together; 4 more once values were revised, 4 more once a counted event came late."""
 
 
 def grown(capacity: int, needed: int) -> int:
@@ -52,7 +52,9 @@ ascending: Final = Ascending()
 class Columns:
     """What the timeline keeps of each event, one array per property, and a memoryview of each for single cells.
 
-    The arrays are longer than `size`; cells past it mean nothing.
+    The arrays are longer than `size`; cells past it mean nothing. Two columns have no cells until they are needed:
+    `revision`, the number of a row's newest change after the fact (0: none), and `place`, a row's place in its run
+    where the run is not in order of arrival.
     """
 
     __slots__ = (
@@ -68,7 +70,6 @@ class Columns:
         "kind",
         "kind_cells",
         "place",
-        "place_cells",
         "revised",
         "revision",
         "run",
@@ -87,24 +88,34 @@ class Columns:
         self.erased = 0
         """How many rows were erased."""
         self.revised = 0
-        """How often values were changed after the fact; `revision` holds the number of a row's newest change."""
+        """How often values were changed after the fact."""
         self.at_us: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.kind: NDArray[np.int16] = np.zeros(0, np.int16)
+        self.kind: NDArray[np.int8] = np.zeros(0, np.int8)
         self.tool: NDArray[np.int32] = np.zeros(0, np.int32)
         self.run: NDArray[np.int32] = np.zeros(0, np.int32)
         self.space: NDArray[np.int32] = np.zeros(0, np.int32)
         self.step: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.place: NDArray[np.int32] = np.zeros(0, np.int32)
         self.importance: NDArray[np.float32] = np.zeros(0, np.float32)
-        self.revision: NDArray[np.int32] = np.zeros(0, np.int32)
         self.failed: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.action: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self.revision: NDArray[np.int32] = np.zeros(0, np.int32)
+        self.place: NDArray[np.int32] = np.zeros(0, np.int32)
         self.grow(FIRST_CAPACITY)
 
     @property
     def capacity(self) -> int:
         """Rows that fit before the next growth."""
         return len(self.at_us)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the cells in use."""
+        extra = sum(4 for column in (self.revision, self.place) if len(column))
+        return self.size * (BYTES_PER_ROW + extra)
+
+    def named(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
+        return cast("NDArray[Any]", getattr(self, name))
 
     def grow(self, needed: int) -> None:
         """Make room for `needed` rows; arrays handed out before keep their old contents."""
@@ -115,37 +126,44 @@ class Columns:
         self.run = _longer(self.run, capacity)
         self.space = _longer(self.space, capacity)
         self.step = _longer(self.step, capacity)
-        self.place = _longer(self.place, capacity)
         self.importance = _longer(self.importance, capacity)
-        self.revision = _longer(self.revision, capacity)
         self.failed = _longer(self.failed, capacity)
         self.action = _longer(self.action, capacity)
+        if len(self.revision):
+            self.revision = _longer(self.revision, capacity)
+        if len(self.place):
+            self.place = _longer(self.place, capacity)
         self.at_cells = self.at_us.data
         self.kind_cells = self.kind.data
         self.tool_cells = self.tool.data
         self.run_cells = self.run.data
         self.space_cells = self.space.data
         self.step_cells = self.step.data
-        self.place_cells = self.place.data
         self.importance_cells = cast("memoryview[float]", self.importance.data)
         self.failed_cells = self.failed.data
         self.action_cells = self.action.data
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the cells in use."""
-        return self.size * BYTES_PER_ROW
+    def revise(self) -> int:
+        """Count a revision; its number. From the first on there is a column for it."""
+        if self.revised == 0:
+            self.revision = np.zeros(self.capacity, np.int32)
+        self.revised += 1
+        return self.revised
+
+    def set_places(self, rows: RowArray, first: int) -> None:
+        """Give rows the places first, first + 1, ... of their run."""
+        if len(self.place) == 0:
+            self.place = np.zeros(self.capacity, np.int32)
+        self.place[rows] = np.arange(first, first + len(rows))
 
     def erase(self, rows: RowArray) -> None:
         """Overwrite these rows: no codes, time 0, an importance below all others."""
         self.at_us[rows] = 0
         for column in (self.kind, self.tool, self.run, self.space, self.step):
             column[rows] = NONE
-        self.place[rows] = 0
         self.importance[rows] = -np.inf
         self.failed[rows] = False
         self.action[rows] = False
-        self.revision[rows] = self.revised
         self.erased += len(rows)
 
 

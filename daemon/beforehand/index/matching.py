@@ -1,9 +1,9 @@
-"""Which rows have a property: sorted positions per kind, tool, failure and action, and filters over columns."""
+"""Which rows have a property: sorted positions where they were asked for, and filters over columns."""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -13,74 +13,62 @@ from numpy.typing import NDArray
 from beforehand.index.columns import NONE, Columns, RowArray
 
 _FIRST_CHUNK: Final = 64
+_BY_HAND: Final = 16
 
 
 class Match(NamedTuple):
     """What an event must have; a field that is None does not matter. Codes are those the caller appended with."""
 
-    kind: int | None = None
     tool: int | None = None
-    space: int | None = None
     step: int | None = None
+    space: int | None = None
+    kind: int | None = None
     failed: bool | None = None
     action: bool | None = None
 
 
 FAILED: Final = Match(failed=True)
 ACTION: Final = Match(action=True)
-ANY: Final = Match()
 
 
 class Positions:
-    """Rows of each kind and tool, of failures and of actions, ascending; 4 bytes per entry, about 9 per event.
+    """Rows of one property, ascending, for "the next call of this tool" and "how many in this range" by binary search.
 
-    One sorted list per tool answers "next call of this tool" and "how many in this range" by binary search, whatever
-    the number of tools; a histogram per tree node would cost (tools x nodes) and answer only the second. In what
-    follows `run` restricts to one run; None: any.
+    A list is made when its property is first asked for, from the column, and kept up at each later question; 4 bytes an
+    entry, and nothing for a property that nobody asks for. Failures, the commonest question and the rarest rows, are
+    kept at once. (Tool counts in the nodes of the tree would cost tools x nodes, and answer only "how many".)
+    In what follows `run` restricts to one run; None: any.
     """
 
-    __slots__ = ("_columns", "actions", "failures", "kinds", "tools")
+    __slots__ = ("_columns", "_lists", "failures")
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self.kinds: dict[int, array[int]] = {}
-        self.tools: dict[int, array[int]] = {}
+        self._lists: dict[tuple[str, int], tuple[array[int], int]] = {}
         self.failures: array[int] = array("i")
-        self.actions: array[int] = array("i")
 
     @property
     def nbytes(self) -> int:
         """Bytes of the entries."""
-        lists = (*self.kinds.values(), *self.tools.values(), self.failures, self.actions)
-        return sum(len(rows) * rows.itemsize for rows in lists)
+        return 4 * (len(self.failures) + sum(len(rows) for rows, _ in self._lists.values()))
 
-    def add(self, row: int, kind: int, tool: int, *, failed: bool, action: bool) -> None:
-        """Take the next row."""
-        rows = self.kinds.get(kind)
-        if rows is None:
-            rows = self.kinds[kind] = array("i")
-        rows.append(row)
-        if tool >= 0:
-            rows = self.tools.get(tool)
-            if rows is None:
-                rows = self.tools[tool] = array("i")
-            rows.append(row)
-        if failed:
-            self.failures.append(row)
-        if action:
-            self.actions.append(row)
-
-    def remove(self, row: int) -> None:
-        """Take a row out again, while the columns still hold its codes."""
-        columns = self._columns
-        kind, tool = self.kinds[columns.kind_cells[row]], self.tools.get(columns.tool_cells[row])
-        for rows in (kind, tool, self.failures, self.actions):
-            if rows is not None:
-                _set(rows, row, present=False)
+    def erase(self, row: int) -> None:
+        """Take a row out of every list."""
+        for rows in (self.failures, *(rows for rows, _ in self._lists.values())):
+            _set(rows, row, present=False)
 
     def set_failed(self, row: int, *, failed: bool) -> None:
         """Note a failure after the fact, or take it back."""
         _set(self.failures, row, present=failed)
+
+    def next_failure(self, after: int, run: int | None) -> int | None:
+        """The first failure past a row, in the order of arrival."""
+        failures, runs = self.failures, self._columns.run_cells
+        place = bisect_right(failures, after)
+        for row in failures[place : place + _BY_HAND]:
+            if run is None or runs[row] == run:
+                return row
+        return self.first(FAILED, run, after + 1, self._columns.size) if place + _BY_HAND < len(failures) else None
 
     def first(self, match: Match, run: int | None, low: int, high: int) -> int | None:
         """The first matching row of [low, high). O(log n) for one property, else O(rows looked at)."""
@@ -110,32 +98,30 @@ class Positions:
         columns = self._columns
         runs = columns.run[rows]
         mask: NDArray[np.bool_] = runs != NONE if run is None else runs == run
-        for wanted, column in (
-            (match.kind, columns.kind),
-            (match.tool, columns.tool),
-            (match.space, columns.space),
-            (match.step, columns.step),
-            (match.failed, columns.failed),
-            (match.action, columns.action),
-        ):
+        for name, wanted in zip(Match._fields, match, strict=True):
             if wanted is not None:
-                mask &= column[rows] == wanted
+                mask &= columns.named(name)[rows] == wanted
         return mask
 
     def _list(self, match: Match, run: int | None) -> tuple[array[int] | None, bool]:
-        """The shortest list that holds every match (None: there is none), and whether it holds nothing else."""
-        lists = []
+        """A list that holds every match (None: nothing to list is asked), and whether it holds nothing else."""
+        alone = run is None and match.count(None) == len(match) - 1
         if match.failed:
-            lists.append(self.failures)
-        if match.tool is not None and match.tool >= 0:
-            lists.append(self.tools.get(match.tool, _NO_ROWS))
-        if match.kind is not None:
-            lists.append(self.kinds.get(match.kind, _NO_ROWS))
-        if match.action:
-            lists.append(self.actions)
-        if not lists:
-            return None, False
-        return min(lists, key=len), run is None and match.count(None) == len(match) - 1
+            return self.failures, alone
+        for name, wanted in zip(Match._fields, match, strict=True):
+            if wanted is not None and wanted is not False and wanted != NONE:
+                return self._rows_with(name, wanted), alone
+        return None, False
+
+    def _rows_with(self, name: str, code: int) -> array[int]:
+        """All rows whose column of this name holds this code."""
+        rows, seen = self._lists.get((name, code), (array("i"), 0))
+        size = self._columns.size
+        if seen < size:
+            new = np.flatnonzero(self._columns.named(name)[seen:size] == code) + seen
+            rows.frombytes(new.astype(np.int32).tobytes())
+            self._lists[name, code] = rows, size
+        return rows
 
     def _found(
         self, match: Match, run: int | None, low: int, high: int, *, backwards: bool = False
@@ -151,9 +137,6 @@ class Positions:
             yield rows if alone else rows[self.mask(match, run, rows)]
             start, stop = (start, here) if backwards else (there, stop)
             chunk *= 4
-
-
-_NO_ROWS: array[int] = array("i")
 
 
 def _cut(rows: array[int], start: int, stop: int) -> RowArray:

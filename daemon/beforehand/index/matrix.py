@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.columns import RowArray, grown
+from beforehand.index.columns import FIRST_CAPACITY, RowArray
 
 faiss.omp_set_num_threads(1)  # two threads make calls this short 5 to 80 times slower when anything else runs
 
@@ -18,6 +19,10 @@ Vectors = NDArray[np.float32]
 CHUNK_NUMBERS: Final = 1 << 23
 """Numbers in a chunk, at most: 32 MB, which the operating system hands out page by page as rows are written."""
 CHUNK_ROWS_MIN: Final = 256
+
+_PRIVATE: Final[dict[str, Any]] = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+)
 
 
 class Matrix:
@@ -39,16 +44,16 @@ class Matrix:
 
     def write(self, rows: RowArray, vectors: Vectors) -> None:
         """Set rows, in any order; at least one."""
-        last = int(rows.max())
-        self._reserve(last + 1)
-        low, high = int(rows.min()) >> self._shift, last >> self._shift
-        for place in range(low, high + 1):
-            if low == high:
-                self._chunks[place][rows & self._mask] = vectors
-            else:
-                here = rows >> self._shift == place
-                self._chunks[place][rows[here] & self._mask] = vectors[here]
-        self.size = max(self.size, last + 1)
+        low, high = (int(rows[0]), int(rows[0])) if len(rows) == 1 else (int(rows.min()), int(rows.max()))
+        self._reserve(high + 1)
+        self.size = max(self.size, high + 1)
+        first, last = low >> self._shift, high >> self._shift
+        if first == last:
+            self._chunks[first][rows & self._mask] = vectors
+            return
+        for place in range(first, last + 1):
+            here = rows >> self._shift == place
+            self._chunks[place][rows[here] & self._mask] = vectors[here]
 
     def pieces(self, start: int, stop: int) -> Iterator[tuple[int, Vectors]]:
         """(first row, view) for each chunk that has rows of start, ..., stop - 1; stop is at most `size`."""
@@ -95,11 +100,20 @@ class Matrix:
 
     def _reserve(self, size: int) -> None:
         chunks, rows = self._chunks, self._mask + 1
-        if len(chunks) < 2:  # the first chunk grows like any array, for most agents need no more than a part of one
+        if len(chunks) < 2:  # most agents need no more than a part of the first chunk, so that one grows
             held = len(chunks[0]) if chunks else 0
             if held < min(size, rows):
-                first = np.zeros((min(grown(held, min(size, rows)), rows), self.dimensions), np.float32)
+                first = _zeros(min(max(size, 4 * held, FIRST_CAPACITY), rows), self.dimensions)
                 first[:held] = chunks[0] if chunks else 0
                 self._chunks = chunks = [first]
         while len(chunks) * rows < size:
-            chunks.append(np.zeros((rows, self.dimensions), np.float32))
+            chunks.append(_zeros(rows, self.dimensions))
+
+
+def _zeros(rows: int, dimensions: int) -> Vectors:
+    """Zeros that take no memory until they are written to, and give it all back.
+
+    The C library's heap would do neither: between growing arrays of many agents it keeps two thirds as much again.
+    """
+    memory = mmap.mmap(-1, rows * dimensions * 4, **_PRIVATE)
+    return np.frombuffer(memory, np.float32).reshape(rows, dimensions)

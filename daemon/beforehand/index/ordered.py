@@ -73,7 +73,8 @@ class OrderedEvents:
         columns.failed_cells[row] = failed
         columns.action_cells[row] = action
         columns.size = row + 1
-        self._positions.add(row, kind, tool, failed=failed, action=action)
+        if failed:
+            self._positions.failures.append(row)
         self._by_time.add(at_us, row, columns.at_us)
         if step >= 0:
             self._by_step.add(step, row, columns.step)
@@ -81,19 +82,30 @@ class OrderedEvents:
         strand = self._runs.get(run)
         if strand is None:
             strand = self._runs[run] = Strand()
-        columns.place_cells[row] = strand.append(row) if count is None else self._counted(strand, row, count)
+        follower = None if count is None else self._follower(strand, row, count)
+        if follower is None:
+            place = strand.append(row)
+            if not strand.arrival:
+                columns.set_places(strand.view(place, place + 1), place)
+        else:
+            self._insert(strand, row, follower)
         return row
 
-    def _counted(self, strand: Strand, row: int, count: tuple[int, int]) -> int:
+    def _follower(self, strand: Strand, row: int, count: tuple[int, int]) -> int | None:
         if strand.counts is None:
             strand.counts = Counts()
-        follower = strand.counts.add(count[0], count[1], row)
-        if follower is None:
-            return strand.append(row)
-        place = self._columns.place_cells[follower]
+        return strand.counts.add(count, row)
+
+    def _insert(self, strand: Strand, row: int, follower: int) -> None:
+        """Put a late row before the one that it must stand before."""
+        place = self._place(strand, follower)
+        changed = 0 if strand.arrival else place
         strand.insert(place, row)
-        self._columns.place[strand.view(place, strand.size)] = np.arange(place, strand.size)
-        return place
+        self._columns.set_places(strand.view(changed, strand.size), changed)
+
+    def _place(self, strand: Strand, row: int) -> int:
+        """The place of a row of this run."""
+        return strand.cut(row) if strand.arrival else int(self._columns.place[row])
 
     # --- order ---
 
@@ -152,7 +164,9 @@ class OrderedEvents:
         """
         cells = self._columns.step_cells
         parts = [self._by_step.between(low, high, cells) for low, high in _stretches(steps)]
-        return self._ordered(np.concatenate(parts) if parts else self._all.view(0, 0), run)
+        if not parts:
+            return self._all.view(0, 0)
+        return self._ordered(parts[0] if len(parts) == 1 else np.concatenate(parts), run)
 
     # --- runs ---
 
@@ -170,11 +184,8 @@ class OrderedEvents:
     def _cut(self, strand: Strand, x: int, run: int | None) -> tuple[int, int]:
         """Places of the order at which "before x" ends and "after x" begins."""
         own = self._columns.run_cells[x]
-        if own == run:
-            place = self._columns.place_cells[x]
-            return place, place + 1
-        place = strand.cut(x)
-        return place, place + (run is None and own != NONE)
+        place = self._place(strand, x) if own == run else strand.cut(x)
+        return place, place + (own == run or (run is None and own != NONE))
 
     def _of_run(self, rows: RowArray, run: int | None) -> RowArray:
         """Those of the rows that belong to the run."""
@@ -187,11 +198,13 @@ class OrderedEvents:
         rows = self._of_run(rows, run)
         if not self._strand(run).arrival:
             return rows[np.argsort(self._columns.place[rows])]
-        return rows if len(rows) < 2 or (rows[1:] > rows[:-1]).all() else np.sort(rows)
+        return rows if self._by_step.plain else np.sort(rows)
 
 
 def _stretches(codes: Iterable[int]) -> list[tuple[int, int]]:
     """Codes as ranges [low, high), ascending."""
+    if isinstance(codes, range) and codes.step == 1:
+        return [(codes.start, codes.stop)] if codes else []
     stretches: list[tuple[int, int]] = []
     for code in sorted(codes):
         if stretches and stretches[-1][1] == code:

@@ -9,45 +9,29 @@ in more calls; with arrays the calls are what costs, and 64 children are one cal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.index.aggregates import (
+    MAXIMA,
+    PEAK,
+    SUMS,
+    WIDTH,
+    WORST,
+    Aggregate,
+    aggregate_of,
+    combined,
+    cover,
+    greatest,
+    joined,
+)
 from beforehand.index.columns import NONE, Columns, RowArray, grown
 
 SHIFT: Final = 6
 """log2 of the children of a node."""
-_SUMS: Final = slice(0, 4)
-_MAXIMA: Final = slice(4, 6)
-_PEAK: Final = 4
-_WIDTH: Final = 6
-_WORST: Final = -np.inf
-
-
-class Aggregate(NamedTuple):
-    """What a range of events amounts to. An empty range has a max_importance of minus infinity.
-
-    changed: the newest revision that touched an event of the range; 0: all are as they were appended.
-    """
-
-    events: int = 0
-    errors: int = 0
-    actions: int = 0
-    sum_importance: float = 0.0
-    max_importance: float = _WORST
-    changed: int = 0
-
-
-def joined(parts: Sequence[Aggregate]) -> Aggregate:
-    """The monoid's sum."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return Aggregate()
-    counts, errors, actions, totals, peaks, changes = zip(*parts, strict=True)
-    return Aggregate(sum(counts), sum(errors), sum(actions), sum(totals), max(peaks), max(changes))
 
 
 class SegmentTree:
@@ -65,7 +49,7 @@ class SegmentTree:
     @property
     def nbytes(self) -> int:
         """Bytes of the nodes."""
-        return sum(self._sizes) * _WIDTH * 8
+        return sum(self._sizes) * WIDTH * 8
 
     def aggregate(self, low: int, high: int) -> Aggregate:
         """The aggregate of rows low, ..., high - 1. O(64 log64 n)."""
@@ -79,7 +63,7 @@ class SegmentTree:
                 inner.append(self._levels[level - 1][:, start:stop])
         if inner:
             nodes = np.concatenate(inner, axis=1) if len(inner) > 1 else inner[0]
-            edges.append(_aggregate(_combined(nodes[:, None])[:, 0]))
+            edges.append(aggregate_of(combined(nodes[:, None])[:, 0]))
         return joined(edges)
 
     def top(self, k: int, low: int, high: int) -> RowArray:
@@ -90,7 +74,7 @@ class SegmentTree:
     def _ranked(self, rows: RowArray, k: int) -> RowArray:
         values = self._columns.importance[rows]
         rows = rows[np.lexsort((-rows, -values))[:k]]
-        return rows[self._columns.importance[rows] > _WORST]
+        return rows[self._columns.importance[rows] > WORST]
 
     def first_at_least(self, importance: float, low: int, high: int) -> int | None:
         """The first row of [low, high) with at least this importance."""
@@ -105,25 +89,41 @@ class SegmentTree:
         return None
 
     def changed(self, rows: RowArray) -> None:
-        """Take in new values of these rows, which the columns hold already. O(rows x 64 log64 n)."""
-        nodes = _distinct(rows >> self._shift)
+        """Take in new values of these rows, which the columns hold already. O(64 log64 n) per row."""
+        if len(rows) == 1:
+            self._changed_one(int(rows[0]))
+            return
+        nodes = np.unique(rows >> self._shift)
         for level, size in enumerate(self._sizes):
             nodes = nodes[nodes < size]
             if len(nodes) == 0:
                 return
             children = (nodes[:, None] << self._shift) + np.arange(self._fanout)
-            self._levels[level][:, nodes] = _combined(self._cells(level, children))
-            nodes = _distinct(nodes >> self._shift)
+            self._levels[level][:, nodes] = combined(self._cells(level, children))
+            nodes = np.unique(nodes >> self._shift)
+
+    def _changed_one(self, row: int) -> None:
+        node = row >> self._shift
+        if not self._sizes or node >= self._sizes[0]:
+            return
+        self._levels[0][:, node] = self._edge(node << self._shift, (node + 1) << self._shift)
+        for below, level, size in zip(self._levels, self._levels[1:], self._sizes[1:], strict=False):
+            node >>= self._shift
+            if node >= size:
+                return
+            children = below[:, node << self._shift : (node + 1) << self._shift]
+            np.add.reduce(children[SUMS], axis=1, out=level[SUMS, node])
+            np.maximum.reduce(children[MAXIMA], axis=1, out=level[MAXIMA, node])
 
     def of_rows(self, rows: RowArray) -> Aggregate:
         """The aggregate of any rows. O(rows)."""
         if len(rows) == 0:
             return Aggregate()
-        return _aggregate(_combined(self._cells(0, rows)[:, None])[:, 0])
+        return aggregate_of(combined(self._cells(0, rows)[:, None])[:, 0])
 
     def top_of(self, k: int, rows: RowArray) -> RowArray:
         """The k of these rows of greatest importance, greatest first, ties by the newer row. O(rows)."""
-        return self._ranked(_greatest(rows, self._columns.importance[rows], k), k) if k > 0 else rows[:0]
+        return self._ranked(greatest(rows, self._columns.importance[rows], k), k) if k > 0 else rows[:0]
 
     def parts(self, low: int, high: int, below: int) -> Iterator[tuple[int, int, int]]:
         """(level, start, stop): rows [low, high) in order, as the largest nodes of fewer than `below` rows.
@@ -164,18 +164,7 @@ class SegmentTree:
         return self._sizes[level - 1] if level <= len(self._sizes) else 0
 
     def _cover(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
-        """(level, start, stop): the fewest runs of cells that make up rows [low, high). Level 0: the events."""
-        level = 0
-        while low < high:
-            inner_low, inner_high = (low + self._fanout - 1) >> self._shift, high >> self._shift
-            if inner_low >= inner_high or level == len(self._sizes):
-                yield level, low, high
-                return
-            if low < inner_low << self._shift:
-                yield level, low, inner_low << self._shift
-            if inner_high << self._shift < high:
-                yield level, inner_high << self._shift, high
-            level, low, high = level + 1, inner_low, inner_high
+        return cover(low, high, self._shift, len(self._sizes))
 
     def _edge(self, low: int, high: int) -> Aggregate:
         """Events low, ..., high - 1, fewer than two blocks of them, where plain Python is faster than arrays."""
@@ -184,7 +173,7 @@ class SegmentTree:
         peak = max(values)
         count = high - low
         if columns.erased:
-            values = [value for value in values if value > _WORST]
+            values = [value for value in values if value > WORST]
             count = int(np.count_nonzero(columns.run[low:high] != NONE))
         return Aggregate(
             count,
@@ -201,13 +190,13 @@ class SegmentTree:
             return self._levels[level - 1][:, places]
         columns = self._columns
         importance = columns.importance[places]
-        cells = np.empty((_WIDTH, *importance.shape))
+        cells = np.empty((WIDTH, *importance.shape))
         cells[0] = columns.run[places] != NONE
         cells[1] = columns.failed[places]
         cells[2] = columns.action[places]
-        cells[3] = np.where(importance > _WORST, importance, 0)
-        cells[_PEAK] = importance
-        cells[5] = columns.revision[places]
+        cells[3] = np.where(importance > WORST, importance, 0)
+        cells[PEAK] = importance
+        cells[5] = columns.revision[places] if columns.revised else 0
         return cells
 
     def _seal(self) -> None:
@@ -215,14 +204,14 @@ class SegmentTree:
         level = 0
         while (complete := self._size(level) >> self._shift) > (done := self._size(level + 1)):
             if level == len(self._sizes):
-                self._levels.append(np.zeros((_WIDTH, 0)))
+                self._levels.append(np.zeros((WIDTH, 0)))
                 self._sizes.append(0)
             if complete > self._levels[level].shape[1]:
-                longer = np.zeros((_WIDTH, grown(done, complete)))
+                longer = np.zeros((WIDTH, grown(done, complete)))
                 longer[:, :done] = self._levels[level][:, :done]
                 self._levels[level] = longer
             cells = self._cells(level, slice(done << self._shift, complete << self._shift))
-            self._levels[level][:, done:complete] = _combined(cells.reshape(_WIDTH, complete - done, self._fanout))
+            self._levels[level][:, done:complete] = combined(cells.reshape(WIDTH, complete - done, self._fanout))
             self._sizes[level] = complete
             level += 1
 
@@ -244,40 +233,12 @@ class SegmentTree:
                     np.arange(inner_high << self._shift, high),
                 )
             )
-        return _greatest(cells, self._peaks(level)[cells], k)
+        return greatest(cells, self._peaks(level)[cells], k)
 
     def _peaks(self, level: int) -> NDArray[np.floating]:
-        return self._columns.importance if level == 0 else self._levels[level - 1][_PEAK]
+        return self._columns.importance if level == 0 else self._levels[level - 1][PEAK]
 
     def _first(self, importance: float, level: int, start: int, stop: int) -> int | None:
         reached = self._peaks(level)[start:stop] >= importance
         place = int(reached.argmax())
         return start + place if reached[place] else None
-
-
-def _aggregate(node: NDArray[np.float64]) -> Aggregate:
-    count, errors, actions, total, peak, changed = node.tolist()
-    return Aggregate(int(count), int(errors), int(actions), total, peak, int(changed))
-
-
-def _combined(cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(6, n, m) to (6, n): the monoid's sum of m nodes, n times."""
-    nodes = np.empty(cells.shape[:2])
-    np.add.reduce(cells[_SUMS], axis=2, out=nodes[_SUMS])
-    np.maximum.reduce(cells[_MAXIMA], axis=2, out=nodes[_MAXIMA])
-    return nodes
-
-
-def _greatest(cells: RowArray, values: NDArray[np.floating], k: int) -> RowArray:
-    """Cells whose value is above the k-th greatest, and the newest k of those equal to it."""
-    if len(cells) <= k:
-        return cells
-    bar = np.partition(values, len(values) - k)[len(values) - k]
-    equal = cells[values == bar]
-    if len(equal) > k:
-        equal = np.sort(equal)[-k:]
-    return np.concatenate((cells[values > bar], equal))
-
-
-def _distinct(nodes: RowArray) -> RowArray:
-    return nodes if len(nodes) < 2 else np.unique(nodes)

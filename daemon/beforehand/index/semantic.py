@@ -12,6 +12,7 @@ from beforehand.index import exact
 from beforehand.index.columns import grown
 from beforehand.index.matrix import Matrix
 from beforehand.index.quantised import BATCH_ROWS, SignCodes
+from beforehand.index.vector_sums import VectorSums
 from beforehand.index.vectors import Rows, VectorIndex
 
 __all__ = ["Rows", "SemanticWindows", "VectorIndex"]
@@ -32,7 +33,7 @@ class SemanticWindows:
     One writer at a time; a search may run in another thread meanwhile.
     """
 
-    __slots__ = ("_codes", "_matrix", "_present", "dimensions", "exact_rows")
+    __slots__ = ("_codes", "_matrix", "_present", "_sums", "dimensions", "exact_rows")
 
     def __init__(self, dimensions: int, exact_rows: int | None = None, chunk_rows: int | None = None) -> None:
         self.dimensions = dimensions
@@ -42,6 +43,7 @@ class SemanticWindows:
         self._matrix = Matrix(dimensions, chunk_rows)
         self._present: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._codes: SignCodes | None = None
+        self._sums: VectorSums | None = None
 
     def __len__(self) -> int:
         """One past the highest row stored."""
@@ -50,7 +52,8 @@ class SemanticWindows:
     @property
     def nbytes(self) -> int:
         """Bytes in use, without the slack of growth."""
-        return len(self) * (4 * self.dimensions + 1) + (0 if self._codes is None else self._codes.nbytes)
+        derived = sum(part.nbytes for part in (self._codes, self._sums) if part is not None)
+        return len(self) * (4 * self.dimensions + 1) + derived
 
     # --- writing ---
 
@@ -78,6 +81,8 @@ class SemanticWindows:
             self._codes = self._codes or SignCodes(self.dimensions)
             self._codes.replace(places, vectors)
             self._codes.extend(self._matrix, 2 * len(places) + BATCH_ROWS)
+        if self._sums is not None:
+            self._sums.changed(places)
 
     def forget(self, rows: Sequence[int]) -> None:
         """Overwrite these rows with zeros, in every copy and code."""
@@ -90,12 +95,21 @@ class SemanticWindows:
         self._present[places] = False
         if self._codes is not None:
             self._codes.replace(places, zeros)
+        if self._sums is not None:
+            self._sums.changed(places)
 
     # --- reading ---
 
     def vectors(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of the vectors of these rows, all below len(self); zeros where there is none."""
         return self._matrix.gather(np.asarray(rows, np.int64))
+
+    def mean(self, start: int, stop: int) -> NDArray[np.float32]:
+        """The mean of the vectors of rows start, ..., stop - 1 that have one; zeros when none has."""
+        start, stop, _ = slice(start, stop).indices(len(self))
+        self._sums = self._sums or VectorSums(self._matrix)
+        count = int(np.count_nonzero(self._present[start:stop]))
+        return self._sums.sum(start, stop) / np.float32(max(count, 1))
 
     def search(
         self, query: NDArray[np.float32], k: int, rows: Rows | None = None

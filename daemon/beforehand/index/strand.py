@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from typing import Final
 
 import numpy as np
 
 from beforehand.index.columns import RowArray, ascending, grown
+
+_INT_MAX: Final = 2**31 - 1
 
 
 class Strand:
@@ -93,38 +96,45 @@ class Strand:
 
 
 class Counts:
-    """The counts (ordinal of the epoch, seq) of a run's counted events, and their rows. 12 bytes per counted event."""
+    """The counts (ordinal of the epoch, seq) of a run's counted events, and their rows. 8 bytes per counted event."""
 
-    __slots__ = ("_epochs", "_rows", "_seqs")
+    __slots__ = ("_epochs", "_newest", "_rows", "_seqs")
 
     def __init__(self) -> None:
         self._epochs: list[int] = []
         self._seqs: list[array[int]] = []
         self._rows: list[array[int]] = []
+        self._newest = (-1, -1)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return sum(len(seqs) for seqs in self._seqs) * 12
+        return sum(len(seqs) * (seqs.itemsize + 4) for seqs in self._seqs)
 
-    def add(self, epoch: int, seq: int, row: int) -> int | None:
-        """Note a counted event; the row that it must stand before, None when it is the newest."""
-        place = bisect_left(self._epochs, epoch)
-        if place == len(self._epochs) or self._epochs[place] != epoch:
+    def add(self, count: tuple[int, int], row: int) -> int | None:
+        """Note a counted event; the row that it must stand before, None when no count is greater."""
+        epoch, seq = count
+        newest = count >= self._newest
+        if newest:
+            self._newest = count
+        place = len(self._epochs) - 1 if newest else bisect_left(self._epochs, epoch)
+        if not 0 <= place < len(self._epochs) or self._epochs[place] != epoch:
+            place = bisect_left(self._epochs, epoch)
             self._epochs.insert(place, epoch)
-            self._seqs.insert(place, array("q"))
+            self._seqs.insert(place, array("i"))
             self._rows.insert(place, array("i"))
+        if seq > _INT_MAX and self._seqs[place].typecode == "i":
+            self._seqs[place] = array("q", self._seqs[place])
         seqs, rows = self._seqs[place], self._rows[place]
-        if not seqs or seq >= seqs[-1]:
+        if newest:
             seqs.append(seq)
             rows.append(row)
-            later = next((other for other in self._rows[place + 1 :] if other), None)
-            return None if later is None else later[0]
+            return None
         at = bisect_right(seqs, seq)
-        follower = rows[at]
+        later = (rows[at:], *self._rows[place + 1 :])
         seqs.insert(at, seq)
         rows.insert(at, row)
-        return follower
+        return next((others[0] for others in later if others), None)
 
     def remove(self, row: int) -> None:
         """Forget a row, if it was counted."""

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from beforehand.index.aggregates import Aggregate
 from beforehand.index.columns import NONE, Columns, RowArray
 from beforehand.index.matching import FAILED, Match
 from beforehand.index.ordered import OrderedEvents
-from beforehand.index.segment_tree import Aggregate, SegmentTree
+from beforehand.index.segment_tree import SegmentTree
 from beforehand.index.strand import Strand
 
 
@@ -67,7 +68,8 @@ class Timeline(OrderedEvents):
 
     def next_failure(self, x: int, run: int | None = None) -> int | None:
         """The first failure after row x."""
-        return self.next(x, FAILED, run)
+        strand = self._strand(run)
+        return self._positions.next_failure(x, self._only(run)) if strand.arrival else self.next(x, FAILED, run)
 
     def previous_failure(self, x: int, run: int | None = None) -> int | None:
         """The last failure before row x."""
@@ -145,22 +147,25 @@ class Timeline(OrderedEvents):
     # --- changes after the fact ---
 
     def revise(self, rows: ArrayLike, *, importance: ArrayLike | None = None, failed: bool | None = None) -> int:
-        """Change what later knowledge changed; the number of this revision, from 1. Erased rows stay as they are."""
+        """Change what later knowledge changed; the number of this revision, from 1. Erased rows stay as they are.
+
+        importance: one for all rows, or one per row.
+        """
         columns = self._columns
-        columns.revised += 1
+        number = columns.revise()
         places = np.atleast_1d(np.asarray(rows, np.int64))
         there = columns.run[places] != NONE
         places = places[there]
         if importance is not None:
-            values = np.broadcast_to(np.asarray(importance, np.float32), there.shape)
-            columns.importance[places] = values[there]
+            values = np.asarray(importance, np.float32)
+            columns.importance[places] = values[there] if values.ndim else values
         if failed is not None:
             columns.failed[places] = failed
             for row in places.tolist():
                 self._positions.set_failed(row, failed=failed)
-        columns.revision[places] = columns.revised
+        columns.revision[places] = number
         self._tree.changed(places)
-        return columns.revised
+        return number
 
     def erase(self, rows: ArrayLike) -> None:
         """Take events out of every order and overwrite their cells; their row numbers stay unused. O(run)."""
@@ -170,15 +175,17 @@ class Timeline(OrderedEvents):
         if len(places) == 0:
             return
         for row in places.tolist():
-            self._positions.remove(row)
+            self._positions.erase(row)
         self._by_time.remove(places, columns.at_us)
         in_steps = places[columns.step[places] >= 0]
         if len(in_steps):
             self._by_step.remove(in_steps, columns.step)
         for run in np.unique(columns.run[places]).tolist():
             strand = self._runs[run]
-            strand.remove(columns.place[places[columns.run[places] == run]])
-            columns.place[strand.view(0, strand.size)] = np.arange(strand.size)
+            own = places[columns.run[places] == run].tolist()
+            strand.remove(np.array([self._place(strand, row) for row in own]))
+            if not strand.arrival:
+                columns.set_places(strand.view(0, strand.size), 0)
         self._all.remove(np.searchsorted(self._all.view(0, self._all.size), places))
         columns.erase(places)
         self._tree.changed(places)

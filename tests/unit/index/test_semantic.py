@@ -210,3 +210,26 @@ def test_rows_are_read_back_as_they_were_put():
     rows = [2_999, 0, 511, 512, 7]
     assert (index.vectors(rows) == vectors[rows]).all()
     assert index.nbytes == 3_000 * (4 * 32 + 1)
+
+
+def test_the_mean_of_a_stretch_is_that_of_its_vectors_while_some_come_late_and_others_go():
+    vectors = topics(19, 5_000, 16)
+    vectors[::7] = 0
+    index = SemanticWindows(16, chunk_rows=512)
+    index.put(range(4_500), vectors[:4_500])
+    stretches = [(0, 4_500), (1, 63), (60, 70), (64, 4_160), (130, 4_200), (4_099, 4_101), (7, 8), (300, 200)]
+
+    def check():
+        for start, stop in [*stretches, (0, len(index))]:
+            present = vectors[start:stop][vectors[start:stop].any(axis=1)]
+            expected = present.mean(axis=0) if len(present) else np.zeros(16)
+            assert np.allclose(index.mean(start, stop), expected, atol=1e-6)
+
+    check()
+    index.put(range(4_500, 5_000), vectors[4_500:])
+    check()
+    vectors[[70, 4_098]] = [vectors[1], vectors[2]]
+    index.put([70, 4_098], vectors[[1, 2]])
+    vectors[[64, 3_000]] = 0
+    index.forget([64, 3_000])
+    check()
