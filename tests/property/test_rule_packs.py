@@ -261,4 +261,4 @@ def test_whatever_an_agent_says_the_rules_answer_and_fill_in_one_line(goal, tool
     for name in FIELDS:
         assert "\n" not in Template.of(f"say {{{name}}}").fill(here)
     for firing in verdict.firings:
-        assert all(key.strip() for recall in firing.recalls for key in recall.keys)
+        assert all(key.strip() for recall in firing.recalls for key in recall.needs)

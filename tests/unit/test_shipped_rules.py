@@ -57,7 +57,7 @@ def test_values_that_a_step_needs_are_recalled_at_every_step():
     verdict = fire([loaded(PACKS[0])], SAMPLE)
     (rule,) = [each.rule for each in verdict.firings if each.rule.name == "core/needed-values"]
     assert (rule.cooldown_steps, rule.cooldown_s) == (0, 0)
-    assert {"origin", "destination", "date"} <= set(verdict.firings[0].recalls[0].keys)
+    assert {"origin", "destination", "date"} <= set(verdict.firings[0].recalls[0].needs)
 
 
 def test_the_readme_of_the_rules_says_all_there_is():

@@ -208,7 +208,9 @@ def _verdict(verdict: Verdict, situation: Situation) -> dict[str, Any]:
 
 
 def _asked(recall: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in recall.items() if value not in ((), None, "")}
+    """What a question asks for, without what it leaves open."""
+    said = {name: value for name, value in recall.items() if value not in ((), None, "", frozenset(), 0)}
+    return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in said.items()}
 
 
 def _show(verdict: Verdict) -> None:

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from beforehand import limits
 
-Channel = Literal[
-    "exact", "facts", "timeline", "semantic", "lexical", "tree", "workflow", "window", "summary", "hybrid"
-]
+Channel = Literal["exact", "facts", "timeline", "semantic", "lexical", "window", "hybrid"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.pool import Pool
 from beforehand.trigger.rules import Firing, fire
-from beforehand.trigger.rules import Recall as Asked
 
 _NEAREST: Final = 8
 _VALUES: Final = 16
@@ -131,7 +130,7 @@ class Foresight:
 
         for firing in firings:
             for filled in firing.recalls:
-                for found in ask(_recall_of(filled, session, now_us)):
+                for found in ask(_of_this_run(filled, session, now_us)):
                     yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
         run = session.scope.run
         for plain in (
@@ -187,23 +186,9 @@ def _cooled(matter: Matter, session: Session, step: Step, book: Runbook, now_us:
     return cooled
 
 
-def _recall_of(asked: Asked, session: Session, now_us: int) -> Recall:
-    """A rule's recall as a question to memory; `last` looks at this run, everything else at all the agent's runs."""
-    return Recall(
-        channel=asked.channel,
-        query=asked.query,
-        needs=asked.keys,
-        kinds=frozenset(asked.kinds),
-        tools=frozenset(asked.tools),
-        tags=frozenset(asked.tags),
-        roles=frozenset(asked.roles),
-        authorities=frozenset(asked.sources),
-        ok=asked.ok,
-        run=session.scope.run if asked.last is not None else None,
-        last=asked.last,
-        now_us=now_us,
-        k=asked.k,
-    )
+def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
+    """A rule's question put to memory now; `last` looks at this run, everything else at all the agent's runs."""
+    return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
 
 
 def _plain(candidate: Candidate, session: Session) -> Choice:

@@ -6,29 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beforehand import limits
-from beforehand.memory.recall import Channel
+from beforehand.memory.recall import Recall
 from beforehand.trigger.condition import ConditionProblem, context
 from beforehand.trigger.packs import LOOSE, Pack, RecallAction, Rule
 from beforehand.trigger.situation import TOPICS, Situation
 from beforehand.trigger.template import Template
 from beforehand.trigger.words import Speech
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """One question to memory, filled in. Empty filters let everything pass; `last` None: no window."""
-
-    channel: Channel
-    query: str = ""
-    keys: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    ok: bool | None = None
-    last: int | None = None
-    k: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +91,12 @@ def _filled(action: RecallAction, situation: Situation, queries: dict[Template, 
     return Recall(
         channel=action.channel,
         query=query,
-        keys=keys,
-        kinds=action.kinds,
-        tools=tools,
-        tags=tags,
-        roles=action.roles,
-        sources=action.sources,
+        needs=keys,
+        kinds=frozenset(action.kinds),
+        tools=frozenset(tools),
+        tags=frozenset(tags),
+        roles=frozenset(action.roles),
+        authorities=frozenset(action.sources),
         ok=action.ok,
         last=action.last,
         k=action.k,

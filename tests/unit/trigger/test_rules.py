@@ -1,7 +1,8 @@
 import pytest
 
+from beforehand.memory.recall import Recall
 from beforehand.trigger.packs import read
-from beforehand.trigger.rules import Recall, fire
+from beforehand.trigger.rules import fire
 from beforehand.trigger.situation import RecentEvent, StepView, situation
 
 
@@ -36,9 +37,9 @@ def test_questions_come_out_with_the_situation_filled_in():
     (firing,) = fire(packs, at_step(goal="Pay", tool="pay", needs=("card", "order"))).firings
     assert (firing.score, firing.warning) == (0.8, "Mind pay")
     assert firing.recalls == (
-        Recall("exact", keys=("card", "order")),
-        Recall("hybrid", query="Pay pay card order", roles=("user",), k=3),
-        Recall("timeline", tools=("pay",), ok=False, last=4),
+        Recall("exact", needs=("card", "order"), k=8),
+        Recall("hybrid", query="Pay pay card order", roles=frozenset({"user"}), k=3),
+        Recall("timeline", tools=frozenset({"pay"}), ok=False, last=4, k=8),
     )
 
 
