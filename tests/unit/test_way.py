@@ -168,7 +168,7 @@ def test_e3_what_one_tenant_said_is_never_told_to_another():
         other = Scope("bank", "anna", "r1")
         await stage.event("the vault code is Z9911", role="user")
         await stage.event("the garden is green today", scope=other, role="user")
-        for mode in ("auto", "exact", "semantic", "timeline", "facts"):
+        for mode in ("auto", "exact", "semantic", "tree", "timeline", "facts"):
             reply = await stage.recall("vault code Z9911", scope=other, mode=mode)
             assert "Z9911" not in str(reply["items"])
         packet = await stage.begin("s1", scope=other, goal="open the vault with code Z9911", needs=["code"])
@@ -199,5 +199,25 @@ def test_an_answer_goes_only_below_the_agents_own_topics():
         assert [one.topic for one in heard] == ["beforehand/v1/shop/anna/r1/receipt"]
         heard = await stage.raw(topic, question, response_topic="beforehand/v1/shop/anna/mine", correlation=b"7")
         assert [one.topic for one in heard] == ["beforehand/v1/shop/anna/mine"]
+
+    staged(play)
+
+
+def test_a_decision_that_fails_is_an_error_packet_and_the_next_step_is_served(monkeypatch):
+    async def play(stage):
+        foresight = stage.replay.pipeline.foresight
+        right = foresight.foresee
+
+        def broken(memory, session, step, *rest):
+            if step.id == "bad":
+                raise RuntimeError("no such thing")
+            return right(memory, session, step, *rest)
+
+        monkeypatch.setattr(foresight, "foresee", broken)
+        packet = await stage.begin("bad", goal="refund")
+        assert packet.status == "error"
+        assert "failed" in packet.reason
+        assert stage.measures.value("beforehand_failures_total", part="foresight") == 1
+        assert (await stage.begin("good", goal="refund")).status == "silent"
 
     staged(play)

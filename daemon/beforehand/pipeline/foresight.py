@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,10 @@ _FALLING: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What was decided for a step. `missing`: parts that it had to do without; `decision` explains everything."""
+    """What was decided for a step. `missing`: parts that it had to do without; `decision` explains everything.
+
+    error: why there is no decision at all, else None.
+    """
 
     choices: list[Choice]
     missing: list[str]
@@ -51,6 +54,12 @@ class Foreseen:
     firings: Sequence[Firing]
     scored: Sequence[Scored]
     finds: int
+    error: str | None = None
+
+    @classmethod
+    def failed(cls, error: str) -> Self:
+        """There is no decision."""
+        return cls([], [], 0, (), (), 0, error)
 
     def decision(self) -> dict[str, Any]:
         """The whole arithmetic, best candidates first; made when it is wanted, since most refreshes are not sent."""
@@ -58,6 +67,7 @@ class Foreseen:
             "rules": [
                 {"name": firing.rule.name, "score": firing.score, "warning": firing.warning} for firing in self.firings
             ],
+            "error": self.error,
             "finds": self.finds,
             "candidates": len(self.scored),
             "considered": [one.explained() for one in self.scored[:_EXPLAINED]],

@@ -119,6 +119,7 @@ class Packets:
             final=final,
             late=late,
             down=tuple(foreseen.missing),
+            error=foreseen.error,
             created_us=now_us,
             expires_us=now_us + limits.PACKET_EXPIRY_S * 1_000_000,
             event=session.newest_event,

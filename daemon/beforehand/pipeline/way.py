@@ -22,7 +22,7 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback, Question, StepMark
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
-from beforehand.pipeline.foresight import Foresight
+from beforehand.pipeline.foresight import Foreseen, Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.ports import Clock, Measures
@@ -160,6 +160,12 @@ class Pipeline:
         self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
     ) -> None:
         started = self.clock.monotonic_s()
-        foreseen = self.foresight.foresee(memory, session, step, self.packets.book(session.scope), self.clock.now_us())
+        book = self.packets.book(session.scope)
+        try:
+            foreseen = self.foresight.foresee(memory, session, step, book, self.clock.now_us())
+        except Exception:  # noqa: BLE001  whatever it is, the agent is told that there is no packet, and why
+            self.measures.count("beforehand_failures_total", part="foresight")
+            _log.exception("no decision for a step", scope=session.scope, step=step.id)
+            foreseen = Foreseen.failed("the decision failed; the daemon's log says how")
         self.measures.observe("beforehand_foresight_seconds", self.clock.monotonic_s() - started)
         self.packets.send(session, step, foreseen, final=final, late=late)
