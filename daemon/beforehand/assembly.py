@@ -123,6 +123,7 @@ def policy_of(settings: PolicySettings) -> Policy:
         threshold=settings.threshold,
         token_price=settings.token_price,
         rule_share=settings.rule_share,
+        bar=settings.bar,
     )
 
 

@@ -5,6 +5,10 @@ spent by probability for its tokens. A rule that recalls a candidate states a pr
 two counts, since a rule knows what the model has never seen (a preference, a constraint). Beside a model it counts by
 `rule_share`: rules do not know how often they are wrong, the model does. Without a model rules count in full, and what
 they claim too weakly (RULES_THRESHOLD) is not said.
+
+Ranking carries over to domains that a model has never seen, its probabilities less. So the threshold is low, and the
+step as a whole has a bar: unless the model gives some candidate at least `bar`, or a rule claims one strongly
+(RULES_BAR), nothing is said.
 """
 
 from __future__ import annotations
@@ -22,6 +26,10 @@ from beforehand.trigger.policy import Policy
 
 RULES_THRESHOLD: Final = 0.3
 """Least claim of a rule that is said when there is no model to weigh it."""
+
+
+RULES_BAR: Final = 0.6
+"""Least claim of a rule that makes a step speak beside a model that sees nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +80,23 @@ def decide(
     share, threshold = policy.rule_share, policy.threshold
     if scores is None:
         share, threshold = 1.0, max(threshold, RULES_THRESHOLD)
+    speaks = scores is None or _speaks(candidates, scores, policy)
     decided = []
     for index, candidate in enumerate(candidates):
         model = float(scores[index]) if scores is not None else 0.0
         probability = max(model, share * max(candidate.rules.values(), default=0.0))
         worth = probability - threshold - policy.token_price * tokens[index]
         left_out = barred.get(index) or (None if worth > 0 else "not worth its tokens")
+        if left_out is None and not speaks:
+            left_out = "nothing reaches the bar"
         decided.append(Scored(candidate, probability, model, worth, left_out))
     decided.sort(key=lambda scored: (-scored.worth, -scored.candidate.event.row, scored.candidate.number))
     return _each_value_once(decided)
+
+
+def _speaks(candidates: Sequence[Candidate], scores: NDArray[np.float32], policy: Policy) -> bool:
+    strongest = max((claim for candidate in candidates for claim in candidate.rules.values()), default=0.0)
+    return bool(scores.max(initial=0.0) >= policy.bar) or strongest >= RULES_BAR
 
 
 def _each_value_once(decided: list[Scored]) -> list[Scored]:
