@@ -15,6 +15,7 @@ import numpy as np
 from beforehand.index.columns import NONE, Columns, RowArray
 from beforehand.index.matching import Positions
 from beforehand.index.sorted_rows import SortedRows
+from beforehand.index.steps import StepOrder
 from beforehand.index.strand import Counts, Strand
 
 _EMPTY = Strand()
@@ -23,7 +24,7 @@ _EMPTY = Strand()
 class OrderedEvents:
     """Events of one agent by row. Codes (kind, tool, run, space, step) are integers from 0, of the caller's choice."""
 
-    __slots__ = ("_all", "_by_step", "_by_time", "_columns", "_positions", "_runs")
+    __slots__ = ("_all", "_by_step", "_by_time", "_columns", "_next_step", "_positions", "_runs", "_steps")
 
     def __init__(self) -> None:
         self._columns = Columns()
@@ -32,6 +33,8 @@ class OrderedEvents:
         self._positions = Positions(self._columns)
         self._by_time = SortedRows()
         self._by_step = SortedRows()
+        self._steps: dict[int, StepOrder] = {}
+        self._next_step = 0
 
     def __len__(self) -> int:
         """Rows appended, the erased ones included."""
@@ -61,7 +64,7 @@ class OrderedEvents:
         """
         columns = self._columns
         row = columns.size
-        if row == len(columns.at_us):
+        if row == columns.capacity:
             columns.grow(row + 1)
         columns.at_cells[row] = at_us
         columns.kind_cells[row] = kind
@@ -79,17 +82,21 @@ class OrderedEvents:
         if step >= 0:
             self._by_step.add(step, row, columns.step)
         self._all.append(row)
+        self._stand(run, row, count)
+        return row
+
+    def _stand(self, run: int, row: int, count: tuple[int, int] | None) -> None:
+        """Put a new row into the order of its run."""
         strand = self._runs.get(run)
         if strand is None:
             strand = self._runs[run] = Strand()
         follower = None if count is None else self._follower(strand, row, count)
-        if follower is None:
-            place = strand.append(row)
-            if not strand.arrival:
-                columns.set_places(strand.view(place, place + 1), place)
-        else:
+        if follower is not None:
             self._insert(strand, row, follower)
-        return row
+            return
+        place = strand.append(row)
+        if not strand.arrival:
+            self._columns.set_places(strand.view(place, place + 1), place)
 
     def _follower(self, strand: Strand, row: int, count: tuple[int, int]) -> int | None:
         if strand.counts is None:
@@ -157,10 +164,28 @@ class OrderedEvents:
 
     # --- steps ---
 
+    def step_code(self, run: int, step: str) -> int:
+        """The code to append events of a step with; a new step of the run gets one here."""
+        steps = self._steps.setdefault(run, StepOrder())
+        known = steps.code(step)
+        if known is None:
+            known = self._next_step
+            steps.add(step, known)
+            self._next_step = known + 1
+        return known
+
+    def between_steps(self, first: str | None, last: str | None, run: int) -> RowArray:
+        """Events of the steps from `first` to `last` with its sub-steps, by their numbering, in the order of the run.
+
+        Either may be a step that never ran; None: no bound. `between_steps("10", "10", run)` is 10, 10.1, 10.2, ...
+        """
+        steps = self._steps.get(run)
+        return self.of_steps(() if steps is None else steps.between(first, last), run)
+
     def of_steps(self, steps: Iterable[int], run: int | None = None) -> RowArray:
         """Events of these steps (codes, without repetition), in the order asked for, however the steps interleaved.
 
-        Consecutive codes, which steps numbered as they appear have, are one binary search.
+        Consecutive codes, which steps that begin in order have, are one binary search.
         """
         cells = self._columns.step_cells
         parts = [self._by_step.between(low, high, cells) for low, high in _stretches(steps)]

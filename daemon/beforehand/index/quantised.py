@@ -32,9 +32,6 @@ NARROW_ROWS: Final = 250_000
 
 Codes = NDArray[np.uint8]
 
-_SEED: Final = 20_240_521
-"""Any number does; codes live only in memory, and equal vectors must get equal codes."""
-
 
 class SignCodes:
     """Codes of the first `size` rows of a matrix: `WIDE_BITS` each, and past `NARROW_ROWS` rows the first
@@ -119,11 +116,24 @@ def _reaching(codes: Codes, size: int, needed: int) -> Codes:
 
 @cache
 def rotation(dimensions: int, bits: int) -> Vectors:
-    """Shape (dimensions, bits): as many random rotations side by side as the bits need, the same at every call."""
-    draw = np.random.default_rng(_SEED)
+    """Shape (dimensions, bits): as many rotations side by side as the bits need, without a pattern, always the same."""
     blocks = []
     for start in range(0, bits, dimensions):
         width = min(dimensions, bits - start)
-        blocks.append(np.linalg.qr(draw.normal(size=(dimensions, width)))[0])
+        scattered = _normal(start * dimensions, dimensions * width).reshape(dimensions, width)
+        blocks.append(np.linalg.qr(scattered)[0])
     turned: Vectors = np.concatenate(blocks, axis=1).astype(np.float32)
     return turned
+
+
+def _normal(first: int, count: int) -> NDArray[np.float64]:
+    """Numbers first, ..., first + count - 1 of a fixed normally distributed series: splitmix64 and Box-Muller.
+
+    It is arithmetic and no source of chance: equal vectors must get equal codes in every process.
+    """
+    mixed = np.arange(2 * first, 2 * (first + count), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    even = ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    radius = np.sqrt(-2.0 * np.log1p(-even[0::2]))
+    return radius * np.cos(2.0 * np.pi * even[1::2])

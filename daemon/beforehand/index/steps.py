@@ -23,7 +23,7 @@ def step_key(step: str) -> StepKey:
 
 
 class StepOrder:
-    """Steps of one run in their order, with a code each, from 0, by first appearance; for `Timeline.of_steps`."""
+    """Steps of one run in the order of their numbering, each with a code of the caller's choice."""
 
     __slots__ = ("_codes", "_keys", "_ordered")
 
@@ -32,32 +32,23 @@ class StepOrder:
         self._keys: list[tuple[StepKey, str]] = []
         self._ordered: list[int] = []
 
-    def __len__(self) -> int:
-        """Steps known."""
-        return len(self._codes)
-
     def code(self, step: str) -> int | None:
-        """The code of a step, None when it has not appeared."""
+        """The code of a step, None when it has not been added."""
         return self._codes.get(step)
 
-    def add(self, step: str, code: int | None = None) -> int:
-        """The code of a step, which a new one gets here, unless the caller brings it."""
-        known = self._codes.get(step)
-        if known is not None:
-            return known
-        code = self._codes[step] = len(self._codes) if code is None else code
+    def add(self, step: str, code: int) -> None:
+        """Take in a new step."""
+        self._codes[step] = code
         key = (step_key(step), step)
         place = bisect_left(self._keys, key)
         self._keys.insert(place, key)
         self._ordered.insert(place, code)
-        return code
-
-    def within(self, parent: str) -> list[int]:
-        """Codes of a step and all its sub-steps, in order; the step itself need not have appeared."""
-        return self.between(parent, parent)
 
     def between(self, first: str | None, last: str | None) -> list[int]:
-        """Codes of the steps from `first` to `last`, the sub-steps of `last` included, in order. None: no bound."""
+        """Codes of the steps from `first` to `last`, the sub-steps of `last` included, in order. None: no bound.
+
+        Neither need have been added; `between(step, step)` is a step and all its sub-steps.
+        """
         start = 0 if first is None else bisect_left(self._keys, (step_key(first), ""))
         stop = len(self._keys) if last is None else bisect_left(self._keys, ((*step_key(last), _LAST), ""))
         return self._ordered[start:stop]
