@@ -64,7 +64,7 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures) -> Daemon
         model=trigger_model(settings.policy.model),
     )
     publisher = Publisher(world.bus, world.clock, measures)
-    pipeline = _pipeline(settings, world, publisher)
+    pipeline = _pipeline(settings, world, publisher, gap_wait_s=settings.policy.gap_wait_s)
     send = _sender(publisher)
     return Daemon(
         bus=world.bus,
@@ -92,7 +92,7 @@ def replay(settings: Settings, measures: Measures) -> Replay:
     publisher = Publisher(world.bus, clock, measures)
     return Replay(
         door=_door(settings, world, _sender(publisher), new_id=_counting("m")),
-        pipeline=_pipeline(settings, world, publisher, boot="replay"),
+        pipeline=_pipeline(settings, world, publisher, boot="replay", gap_wait_s=0.0),
         publisher=publisher,
         journal=world.journal,
         bus=world.bus,
@@ -133,7 +133,10 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
     return SqliteJournal(settings.journal, measures)
 
 
-def _pipeline(settings: Settings, world: World, publisher: Publisher, boot: str | None = None) -> Pipeline:
+def _pipeline(
+    settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float, boot: str | None = None
+) -> Pipeline:
+    """gap_wait_s: 0 where messages come one by one, and none can be on its way."""
     policy = policy_of(settings.policy)
     root = settings.broker.root
     memories = Memories(world.journal, world.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
@@ -153,7 +156,7 @@ def _pipeline(settings: Settings, world: World, publisher: Publisher, boot: str 
         clock=world.clock,
         measures=world.measures,
         policy=policy,
-        gap_wait_s=settings.policy.gap_wait_s,
+        gap_wait_s=gap_wait_s,
     )
 
 

@@ -221,3 +221,19 @@ def test_a_decision_that_fails_is_an_error_packet_and_the_next_step_is_served(mo
         assert (await stage.begin("good", goal="refund")).status == "silent"
 
     staged(play)
+
+
+def test_an_id_used_again_for_another_step_begins_nothing_and_stops_nothing():
+    async def play(stage):
+        await stage.begin("s1", goal="go", id="same")
+        assert await stage.say("step", step="s2", phase="begin", goal="go", id="same") == []
+        assert (await stage.begin("s2", goal="go", id="other")).final
+
+    staged(play)
+
+
+def test_a_replay_does_not_wait_for_numbers_that_never_come():
+    async def play(stage):
+        assert (await stage.begin("s1", goal="go", epoch="e", seq=7)).final
+
+    staged(play)

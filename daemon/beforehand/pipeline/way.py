@@ -144,7 +144,9 @@ class Pipeline:
         await self._catch_up(outcome)
         memory = await self.memories.of(scope)
         await self.packets.open(scope)
-        step = outcome.session.itinerary.steps[step_id]
+        step = outcome.session.itinerary.steps.get(step_id)
+        if step is None:
+            return  # the id of an earlier message, used for another step: a duplicate, which began nothing
         if outcome.duplicate and (step.ended or self.packets.book(scope).has_final(step.id)):
             return
         self._prepare(memory, outcome.session, step, final=True)
