@@ -16,7 +16,7 @@ UNTRAINED: Final[Mapping[str, float]] = {"semantic": 0.4}
 and the two together more often than either (tests/bench/locomo.py)."""
 
 SHARES: Final[Mapping[str, float]] = {"semantic": 0.5}
-"""Weights of channels in `shares`, chosen on LoCoMo (docs/decisions/0012-topic-tree-by-cuts.md)."""
+"""Weights of channels in `shares`, chosen on LoCoMo (docs/decisions/0014-topic-tree-by-cuts.md)."""
 
 Fused = tuple[int, float, dict[str, int]]
 """(row, score, rank from 1 in each channel that has the row)."""

@@ -85,6 +85,14 @@ def words(name: str) -> list[str]:
     return found
 
 
+def spelled(text: str) -> Iterator[tuple[str, str]]:
+    """(index term, word as it may be shown) for `text`, in order: a word in full, a part of an identifier as it is."""
+    for chunk in _chunks(text):
+        found = _terms_of(chunk) if len(chunk) <= _CACHED_CHARS else tuple(_expand(chunk, single=True))
+        for term in found:
+            yield term, chunk.lower() if len(found) == 1 else term
+
+
 def forget_words() -> None:
     """Drop the words remembered to save work, so that nothing erased stays in them."""
     _terms_of.cache_clear()

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from beforehand.index.columns import NONE, RowArray, grown
 
 MOST: Final = 12
-"""Children of a node; one more, and it is cut in two. Measured: docs/decisions/0012-topic-tree-by-cuts.md."""
+"""Children of a node; one more, and it is cut in two. Measured: docs/decisions/0014-topic-tree-by-cuts.md."""
 LEAST: Final = 4
 """Children on either side of a cut."""
 
 Vectors = NDArray[np.float32]
+Kids = NDArray[np.int32]
+"""Rows or nodes, as the arrays hold them."""
 
 
 class Nodes:
@@ -64,7 +66,7 @@ class Nodes:
         self.sums[node] = 0
         self._free.append(node)
 
-    def kids(self, node: int) -> NDArray[np.int32]:
+    def kids(self, node: int) -> Kids:
         """The children in use, in order of time."""
         return self.children[node, : self.fan[node]]
 
@@ -82,7 +84,7 @@ class Nodes:
         kept = [each for each in self.kids(node).tolist() if each != child]
         self.set(node, np.array(kept, np.int32))
 
-    def set(self, node: int, kids: NDArray[np.int32]) -> None:
+    def set(self, node: int, kids: Kids) -> None:
         """Give a node these children and no others."""
         self.children[node] = NONE
         self.children[node, : len(kids)] = kids
@@ -165,7 +167,7 @@ class Leaves:
         self.home[row] = self.previous[row] = self.next[row] = NONE
         return previous, following
 
-    def homes(self, rows: RowArray) -> RowArray:
+    def homes(self, rows: RowArray | Kids) -> RowArray:
         """The node of level 1 of each row; NONE for a row that is not in the tree."""
         found = np.full(len(rows), NONE, np.int64)
         there = (rows >= 0) & (rows < len(self.home))

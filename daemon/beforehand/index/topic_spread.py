@@ -4,7 +4,7 @@ Bottom-up: a stretch is as relevant as the most relevant row found in it. Top-do
 vector is near to the query. Either way a row then takes a share of the relevance of the stretches around it, and of its
 neighbours in the run, so that an answer is found by the question before it. SegTreeMem (arXiv 2606.04555, section 3)
 propagates by a matrix and decays by hop; the maximum on the way up, the neighbours and the weights are ours, and
-measured (docs/decisions/0012-topic-tree-by-cuts.md).
+measured (docs/decisions/0014-topic-tree-by-cuts.md).
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def nearness(nodes: Nodes, query: Vectors, which: RowArray) -> Vectors:
     sums = nodes.sums[which]
     lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums)) * np.linalg.norm(query)
     products: Vectors = sums @ query
-    return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    cosines: Vectors = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    return cosines
 
 
 def topped(rows: RowArray, scores: Vectors, k: int, within: Rows | None) -> Scored:

@@ -4,7 +4,7 @@ After SegTreeMem (arXiv 2606.04555): a segment tree over events that grows at it
 node, and relevance that travels between a node and what is beneath it. Three things are our own, for the paper was not
 at hand in full: how a stretch ends (a node that grows too wide is cut at its weakest seam, where the paper asks
 whether the newcomer is compatible with an open node), means of vectors where the paper writes summaries, and the
-weights of the propagation. Measured against the reconstructed original: docs/decisions/0012-topic-tree-by-cuts.md.
+weights of the propagation. Measured against the reconstructed original: docs/decisions/0014-topic-tree-by-cuts.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from beforehand.index.columns import NONE, RowArray
 from beforehand.index.semantic import Rows
-from beforehand.index.topic_nodes import LEAST, MOST, Leaves, Nodes, Vectors
+from beforehand.index.topic_nodes import LEAST, MOST, Kids, Leaves, Nodes, Vectors
 from beforehand.index.topic_spread import Scored, nearness, spread, topped
 
 HOLDS_TOGETHER: Final = 0.7
@@ -25,12 +25,12 @@ HOLDS_TOGETHER: Final = 0.7
 
 
 class Stretch(NamedTuple):
-    """A node as the stretch of one run that it covers: `count` events from row `first` to row `last`."""
+    """A node as the stretch of one run that it covers: `events` in it, from row `first` to row `last`."""
 
     node: int
     first: int
     last: int
-    count: int
+    events: int
     likeness: float
 
 
@@ -43,7 +43,7 @@ class TopicTree:
     Example: `tree = TopicTree(256, windows.vectors); windows.put([7], v[None]); tree.insert(7, v, run=3)`.
     """
 
-    __slots__ = ("_roots", "_runs", "_tails", "_vectors_of", "leaves", "nodes", "revision")
+    __slots__ = ("_roots", "_runs", "_tails", "_vectors_of", "labels", "leaves", "nodes", "revision")
 
     def __init__(self, dimensions: int, vectors_of: Callable[[RowArray], Vectors]) -> None:
         self.nodes = Nodes(dimensions)
@@ -52,6 +52,8 @@ class TopicTree:
         """Where rows hang; to be read, not written."""
         self.revision = 0
         """Changes so far."""
+        self.labels: dict[int, tuple[int, tuple[str, ...]]] = {}
+        """Labels of nodes as `topic_labels` made them, each with the revision that it was made for."""
         self._vectors_of = vectors_of
         self._roots: dict[int, int] = {}
         self._runs: dict[int, int] = {}
@@ -94,6 +96,7 @@ class TopicTree:
     def forget(self, rows: Iterable[int]) -> None:
         """Take rows out, and their vectors out of every ancestor: sums are made anew from what is left."""
         nodes = self.nodes
+        self.labels.clear()
         for row in rows:
             if row not in self:
                 continue
@@ -115,6 +118,20 @@ class TopicTree:
     def path(self, row: int) -> list[int]:
         """The nodes above a row, the smallest stretch first, the run last; empty when the row is not there."""
         return self.nodes.path(int(self.leaves.home[row])) if row in self else []
+
+    def runs_around(self, root: int, most: int = MOST) -> list[int]:
+        """Roots of runs, at most so many, that began before and after this one, itself among them."""
+        roots = list(self._roots.values())
+        start = max(0, min(roots.index(root) - most // 2, len(roots) - most))
+        return roots[start : start + most]
+
+    def rows(self, node: int) -> RowArray:
+        """The rows beneath a node, in order."""
+        beneath = np.array([node], np.int64)
+        for _ in range(int(self.nodes.level[node])):
+            kids = self.nodes.children[beneath]
+            beneath = kids[kids != NONE].astype(np.int64)
+        return beneath
 
     def topic_of(self, row: int) -> Stretch | None:
         """The widest stretch around a row that still holds together (HOLDS_TOGETHER); None when it is not there."""
@@ -236,7 +253,7 @@ class TopicTree:
             self._sum_up(above)
         return above
 
-    def _vectors(self, node: int, kids: RowArray) -> Vectors:
+    def _vectors(self, node: int, kids: Kids) -> Vectors:
         return self._vectors_of(kids.astype(np.int64)) if self.nodes.level[node] == 1 else self.nodes.sums[kids]
 
     def _sum_up(self, node: int) -> None:
@@ -244,7 +261,7 @@ class TopicTree:
         kids = self.nodes.kids(node)
         self._describe(node, kids, self._vectors(node, kids))
 
-    def _describe(self, node: int, kids: RowArray, parts: Vectors) -> None:
+    def _describe(self, node: int, kids: Kids, parts: Vectors) -> None:
         nodes = self.nodes
         np.add.reduce(parts, axis=0, out=nodes.sums[node])
         nodes.changed[node] = self.revision

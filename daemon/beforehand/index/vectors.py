@@ -15,6 +15,8 @@ Rows = slice | NDArray[np.int64]
 class VectorIndex(Protocol):
     """Vectors of one agent by row."""
 
+    dimensions: int
+
     def put(self, rows: Sequence[int], vectors: NDArray[np.float32]) -> None:
         """Store vectors, shape (len(rows), dimensions), late or in any order; a row left out matches nothing."""
         ...
@@ -23,6 +25,10 @@ class VectorIndex(Protocol):
         self, query: NDArray[np.float32], k: int, rows: Rows | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The k best rows by inner product, best first, ties by the newer row. Zero rows never match."""
+        ...
+
+    def vectors(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of the vectors of these rows, all below len(self); zeros where there is none."""
         ...
 
     def forget(self, rows: Sequence[int]) -> None:

@@ -15,6 +15,7 @@ from beforehand.index.passages import split
 from beforehand.index.redaction import redact, redact_data
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
+from beforehand.index.topic_tree import TopicTree
 from beforehand.memory.codes import Codes
 from beforehand.memory.facts import FactBook
 from beforehand.memory.nearest import Nearest
@@ -54,6 +55,7 @@ class AgentMemory:
         self.words = Lexical()
         self.entities = Entities()
         self.vectors = vectors
+        self.topics = None if vectors is None else TopicTree(vectors.dimensions, vectors.vectors)
         self.nearest = Nearest()
         self.traits = Traits()
         self.wordings = Wordings()
@@ -88,6 +90,8 @@ class AgentMemory:
         if self.vectors is not None:
             self.vectors.put([row], vector[None, :])
             self.nearest.changed(row)
+        if self.topics is not None:
+            self.topics.insert(row, vector, self.codes.of("run", self.events[row].run))
 
     def recent(self, session: Session, count: int) -> list[Remembered]:
         """The newest `count` events of a run, newest first, in the order of the run."""

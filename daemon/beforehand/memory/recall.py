@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beforehand import limits
 
-Channel = Literal["exact", "facts", "timeline", "semantic", "lexical", "window", "hybrid"]
+Channel = Literal["exact", "facts", "timeline", "semantic", "lexical", "window", "hybrid", "tree"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand import limits
-from beforehand.index.fusion import fuse
+from beforehand.index.fusion import fuse, shares
+from beforehand.index.lexical import best
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.nearest import Ranked
 from beforehand.memory.recall import Found, Recall
 from beforehand.memory.traits import Rows
 
 Vector = NDArray[np.float32] | None
+
+_TO_SPREAD: Final = 100
+"""Finds of each channel whose relevance travels through the topic tree; more found nothing more on LoCoMo."""
 
 
 def recall(memory: AgentMemory, asked: Recall, vector: Vector = None) -> list[Found]:
@@ -62,6 +66,22 @@ def _hybrid(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
     return [Found(row, None, "hybrid", rank, score) for rank, (row, score, _) in enumerate(fused)]
 
 
+def _tree(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
+    """What words and vectors find, and what stands beside it: their relevance has travelled through the topic tree.
+
+    Without vectors there is no tree, and words alone answer.
+    """
+    rows, scores = shares(
+        {"lexical": _by_words(memory, asked, _TO_SPREAD), "semantic": _by_meaning(memory, asked, _TO_SPREAD, vector)}
+    )
+    if memory.topics is None:
+        rows, scores = best(rows, scores, asked.k)
+    else:
+        rows, scores = memory.topics.search(rows, scores, asked.k, within=_allowed(memory, asked))
+    pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
+    return [Found(row, None, "tree", rank, score) for rank, (row, score) in pairs]
+
+
 def _timeline(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     """The newest events that match, newest first."""
     rows = memory.traits.matching(asked, _in_order(memory, asked))[: -asked.k - 1 : -1]
@@ -101,6 +121,7 @@ _CHANNELS: dict[str, Callable[[AgentMemory, Recall, Vector], list[Found]]] = {
     "lexical": _lexical,
     "window": _window,
     "hybrid": _hybrid,
+    "tree": _tree,
 }
 
 

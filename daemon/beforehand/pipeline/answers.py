@@ -17,6 +17,7 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Channel, Found, Recall
 from beforehand.memory.router import recall
 from beforehand.memory.session import Session
+from beforehand.memory.topics import topics_near
 from beforehand.memory.windows import implied, resolve
 from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
@@ -28,19 +29,23 @@ from beforehand.ports import Clock, Embedder
 from beforehand.trigger.policy import Policy
 
 _ROUTES: Final[dict[str, tuple[Channel, ...]]] = {
-    "auto": ("exact", "facts", "hybrid"),
+    "auto": ("exact", "facts", "tree"),
     "exact": ("exact",),
     "semantic": ("semantic",),
     "timeline": ("timeline",),
+    "tree": ("tree",),
     "facts": ("facts",),
 }
 _WHY: Final[dict[Channel, str]] = {
     "exact": "identifiers and argument names are answered exactly, before any likeness",
     "facts": "what stands now",
-    "hybrid": "likeness by words and meaning, after what is exact",
+    "tree": "likeness by words and meaning, and what was said beside it, after what is exact",
     "semantic": "asked for",
     "timeline": "the question names a stretch of time or order",
 }
+
+_TOPICS: Final = 2
+"""Parts of the runs that a question to the tree is told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class Answers:
         budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
         choices = [_choice(memory, session, find, rank) for rank, find in enumerate(found)]
         fitted = fit(choices, budget)
-        missing = self.embedder is None and question.mode in ("auto", "semantic")
+        missing = self.embedder is None and question.mode in ("auto", "semantic", "tree")
         return Reply(
             id=question_id,
             status="degraded" if missing else "ready" if found else "empty",
@@ -80,7 +85,7 @@ class Answers:
             rendered=fitted.rendered,
             tokens=fitted.tokens,
             searched=len(memory.events),
-            asked=[{"channel": channel, "why": _WHY[channel]} for channel in asked],
+            asked=[{"channel": channel, "why": self._why(memory, channel, question)} for channel in asked],
             watermark=watermark,
         )
 
@@ -107,6 +112,17 @@ class Answers:
             return None
         asked_us = self.clock.now_us() if question.at is None else micros(question.at)
         return implied(memory, session, question.query, asked_us)
+
+    def _why(self, memory: AgentMemory, channel: Channel, question: Question) -> str:
+        """Why a channel was asked; a question to the tree alone is told which parts of the runs it is near to.
+
+        A narrowed question is not: their words may come from events that it left out.
+        """
+        narrowed = question.kinds or question.tags or question.tools or question.space or question.window
+        if question.mode != "tree" or narrowed or self.embedder is None or not question.query:
+            return _WHY[channel]
+        near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS)
+        return f"{_WHY[channel]}; nearest: {'; '.join(map(str, near))}" if near else _WHY[channel]
 
     def _recall(self, channel: Channel, question: Question, rows: NDArray[np.int64] | None) -> Recall:
         as_of_us = self.clock.now_us() if question.as_of is None else micros(question.as_of)

@@ -13,7 +13,7 @@ from beforehand.memory.remembered import Excerpt, Remembered
 from beforehand.memory.steps import Step
 
 _PASSAGES_OF_ONE_EVENT = 8
-_LIKENESS = frozenset({"lexical", "semantic", "hybrid"})
+_LIKENESS = frozenset({"lexical", "semantic", "hybrid", "tree"})
 
 
 @dataclass(slots=True)

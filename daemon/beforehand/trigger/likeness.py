@@ -41,7 +41,7 @@ def block(candidates: Sequence[Candidate], at: At, moment: Moment) -> Floats:
     for index, candidate in enumerate(candidates):
         near = candidate.channels
         out[index, 11] = near.get("exact", 0.0)
-        out[index, 12] = max(near.get("lexical", 0.0), near.get("hybrid", 0.0))
+        out[index, 12] = max(near.get("lexical", 0.0), near.get("hybrid", 0.0), near.get("tree", 0.0))
         out[index, 13] = near.get("facts", 0.0)
     return out
 

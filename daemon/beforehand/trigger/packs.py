@@ -18,7 +18,7 @@ from beforehand.trigger.situation import EMPTY, SAMPLE, STRAINED, TOPICS
 from beforehand.trigger.template import Template
 from beforehand.trigger.words import Speech, Vocabulary
 
-LOOSE: Final = frozenset({"semantic", "lexical", "hybrid"})
+LOOSE: Final = frozenset({"semantic", "lexical", "hybrid", "tree"})
 """Channels that find nothing without a query."""
 UNASKED: Final = frozenset({"exact", "timeline", "window"})
 """Channels whose query is empty unless the rule gives one."""

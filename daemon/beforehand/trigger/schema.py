@@ -43,6 +43,7 @@ CHANNELS: Final[dict[str, str]] = {
     "semantic": "events that mean something alike",
     "lexical": "events that share words",
     "hybrid": "lexical and semantic together, by reciprocal rank",
+    "tree": "as hybrid, and what was said beside such events in the same stretch of a run",
     "window": "the newest events as they stand; needs `window: {last: n}`",
 }
 """The channels of memory that a rule can ask, with what each gives."""

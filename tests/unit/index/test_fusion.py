@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beforehand.index.fusion import CONSTANT, UNTRAINED, fuse
+from beforehand.index.fusion import CONSTANT, UNTRAINED, fuse, shares
 
 
 def test_a_row_that_two_channels_rank_beats_one_that_only_one_does():
@@ -49,3 +49,18 @@ def test_rows_of_numpy_come_back_as_plain_integers():
 
 def test_untrained_weights_let_words_break_the_tie():
     assert [row for row, _, _ in fuse({"lexical": [1], "semantic": [2]}, k=2, weights=UNTRAINED)] == [1, 2]
+
+
+def test_shares_add_up_what_each_find_has_of_the_best_of_its_channel():
+    words = (np.array([7, 3]), np.array([8.0, 4.0], np.float32))
+    likeness = (np.array([3, 9]), np.array([0.5, 0.25], np.float32))
+    rows, scores = shares({"lexical": words, "semantic": likeness}, weights={"semantic": 0.5})
+    assert rows.tolist() == [3, 7, 9]
+    assert scores.tolist() == [1.0, 1.0, 0.25]
+
+
+def test_a_channel_without_finds_and_a_score_below_zero_share_in_nothing():
+    nothing = (np.empty(0, np.int64), np.empty(0, np.float32))
+    below = (np.array([1, 2]), np.array([1.0, -1.0], np.float32))
+    assert shares({"a": nothing, "b": below})[0].tolist() == [1]
+    assert [len(each) for each in shares({"a": nothing})] == [0, 0]

@@ -1,0 +1,50 @@
+"""What parts of an agent's runs were about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.index.topic_labels import label_of
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.remembered import Remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A stretch of one run: its first and last event, how many it holds, and the words that tell it from others."""
+
+    first: Remembered
+    last: Remembered
+    count: int
+    words: tuple[str, ...]
+    likeness: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.words)} ({self.count} events from {self.first.id} to {self.last.id})"
+
+
+def topics_near(memory: AgentMemory, vector: NDArray[np.float32], k: int) -> list[Topic]:
+    """The k stretches whose mean is nearest to a vector, best first, none inside another; none without embeddings."""
+    tree = memory.topics
+    if tree is None:
+        return []
+
+    def terms_of(row: int) -> frozenset[str]:
+        return frozenset().union(*(excerpt.words for excerpt in memory.events[row].excerpts))
+
+    def text_of(row: int) -> str:
+        return memory.events[row].text
+
+    return [
+        Topic(
+            memory.events[found.first],
+            memory.events[found.last],
+            found.events,
+            label_of(tree, found.node, terms_of, text_of),
+            found.likeness,
+        )
+        for found in tree.stretches(vector, k)
+    ]
