@@ -1,4 +1,4 @@
-"""SIGTERM ends the daemon in order: what it took is stored and acknowledged, packets are recorded, the status says so."""
+"""SIGTERM ends the daemon in order: what it took is stored and acknowledged, packets are recorded."""
 
 from __future__ import annotations
 
