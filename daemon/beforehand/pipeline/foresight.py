@@ -113,7 +113,8 @@ class Foresight:
             if (warned := _warning(firing)) and not book.within(named(warned).id, firing.rule, step.id, now_us)
         ]
         worthy = (one for one in scored if one.left_out is None)
-        choices += [_choice(one, session) for one in islice(worthy, limits.PACKET_ITEMS)]
+        model = "none" if self._model is None else self._model.card.name
+        choices += [_choice(one, session, model) for one in islice(worthy, limits.PACKET_ITEMS)]
         return Foreseen(choices, self._missing(), len(memory.events), firings, scored, matter.finds)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
@@ -218,9 +219,9 @@ def _plain(candidate: Candidate, session: Session) -> Choice:
     )
 
 
-def _choice(scored: Scored, session: Session) -> Choice:
+def _choice(scored: Scored, session: Session, model: str) -> Choice:
     plain = _plain(scored.candidate, session)
-    return replace(plain, probability=scored.probability, why=tuple(scored.why))
+    return replace(plain, probability=scored.probability, why=tuple(scored.why(model)))
 
 
 def _warning(firing: Firing) -> Choice | None:

@@ -28,6 +28,8 @@ RULES_THRESHOLD: Final = 0.3
 """Least claim of a rule that is said when there is no model to weigh it."""
 
 
+_TELLING: Final = 0.005
+
 RULES_BAR: Final = 0.6
 """Least claim of a rule that makes a step speak beside a model that sees nothing."""
 
@@ -42,12 +44,14 @@ class Scored:
     worth: float
     left_out: str | None
 
-    @property
-    def why(self) -> list[Reason]:
-        """The reasons, strongest first."""
-        reasons = [Reason(trigger="rule", name=name, score=round(s, 4)) for name, s in self.candidate.rules.items()]
-        if self.model > 0:
-            reasons.append(Reason(trigger="model", name="prior", score=round(self.model, 4)))
+    def why(self, model: str) -> list[Reason]:
+        """The reasons, strongest first; what rounds to nothing is none. model: the name of the one that scored."""
+        claims = [("rule", name, claim) for name, claim in self.candidate.rules.items()]
+        reasons = [
+            Reason(trigger=trigger, name=name, score=round(score, 4))
+            for trigger, name, score in [*claims, ("model", model, self.model)]
+            if score >= _TELLING
+        ]
         return sorted(reasons, key=lambda reason: -reason.score)
 
     def explained(self) -> dict[str, Any]:
