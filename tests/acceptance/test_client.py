@@ -30,8 +30,13 @@ class Reached:
 def reached(tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
     (folder / "broker").mkdir()
-    with brokers.running("mosquitto", folder / "broker") as broker, up(folder, port=broker.port) as daemon:
-        yield Reached(broker, daemon, BrokerSettings(host="127.0.0.1", port=broker.port))
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        brokers.running("mosquitto", folder / "broker") as broker,
+    ):
+        patch.setenv("BEFOREHAND_POLICY__GAP_WAIT_S", "1")  # a busy machine may be slow to bring what a step needs
+        with up(folder, port=broker.port) as daemon:
+            yield Reached(broker, daemon, BrokerSettings(host="127.0.0.1", port=broker.port))
 
 
 def test_a_plain_program_plays_a_run(reached):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import signal
 import sqlite3
+import time
 
 import paho.mqtt.subscribe as subscribe
 
@@ -16,6 +17,13 @@ from beforehand.settings import BrokerSettings
 from processes import up
 
 WITHIN_S = 60.0
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + WITHIN_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_a_terminated_daemon_leaves_nothing_half_done(tmp_path):
@@ -45,7 +53,7 @@ def test_a_terminated_daemon_leaves_nothing_half_done(tmp_path):
             "version": "",
             "detail": 0,
         }
-        assert agent.unconfirmed == 2_000 - stored
+        wait_until(lambda: agent.unconfirmed == 2_000 - stored)
         daemon.start()
         assert agent.confirmed(WITHIN_S)
         assert len(set(daemon.rows())) == len(daemon.rows()) == 2_000
