@@ -5,6 +5,7 @@
 
 It has no language model: its plan is fixed, and it finds the values that a tool needs in the packet's items. What it
 shows is the conversation with the daemon. Stop the daemon and it still works: it prints why there is no packet.
+Password, TLS and the like are settings: BEFOREHAND_BROKER__PASSWORD and so on, see docs/reference/settings.md.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import re
 import uuid
 from typing import Any
 
+from beforehand import settings
 from beforehand.client import Agent, Run, Told, connect
-from beforehand.settings import BrokerSettings
 
 USER_SAYS = [
     "Book me a flight to Lisbon on 2026-05-04, please.",
@@ -99,15 +100,17 @@ async def farewell(agent: Agent) -> None:
 async def main() -> None:
     """Connect, play the run, wait until the daemon has everything on disk."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--host", default="127.0.0.1", help="the broker")
-    parser.add_argument("--port", type=int, default=1883, help="its port")
+    parser.add_argument("--host", help="the broker; left out: as the settings say, else 127.0.0.1")
+    parser.add_argument("--port", type=int, help="its port; left out: as the settings say, else 1883")
+    parser.add_argument("--tenant", default="demo", help="whose agent it is")
     parser.add_argument("--deadline-ms", type=float, default=1000.0, help="how long a step waits for its packet")
     parser.add_argument(
         "--every-s", type=float, default=0.0, help="play a run again after so many seconds; 0: play one"
     )
     given = parser.parse_args()
-    broker = BrokerSettings(host=given.host, port=given.port)
-    async with connect(tenant="examples", agent="travel", broker=broker) as agent:
+    flags = {name: value for name, value in (("host", given.host), ("port", given.port)) if value is not None}
+    broker = settings.load(broker=flags).broker
+    async with connect(tenant=given.tenant, agent="travel", broker=broker) as agent:
         while True:
             run = agent.run(f"booking-{uuid.uuid4().hex[:8]}")
             await book(run, given.deadline_ms)

@@ -35,6 +35,7 @@ def port(tmp_path_factory):
 def test_each_block_plays_its_run(block, port):
     language, text = block
     text = re.sub(r"\b1883\b", str(port), text).replace("deadline_ms=500", "deadline_ms=30000")
+    text = text.replace("mosquitto_pub", "sleep 0.3; mosquitto_pub")
     command = ["sh", "-ec", text] if language == "sh" else [sys.executable, "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ from processes import up
 AGENT = Path(__file__).parents[2] / "examples" / "sample_agent.py"
 
 
-def played(port, *more):
-    command = [sys.executable, AGENT, "--host", "127.0.0.1", "--port", str(port), *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+def played(*flags, **environment):
+    command = [sys.executable, AGENT, *flags]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **environment}
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -23,7 +26,7 @@ def test_with_a_daemon_each_step_has_the_values_that_its_tool_needs(tmp_path, mo
     monkeypatch.setenv("BEFOREHAND_POLICY__GAP_WAIT_S", "1")
     port = brokers.free_port()
     with up(tmp_path, embedded="auto", embedded_port=port) as daemon:
-        said = played(port, "--deadline-ms", "20000")
+        said = played("--deadline-ms", "20000", BEFOREHAND_BROKER__PORT=str(port))
         assert "calls search_flights(city=Lisbon, date=2026-05-04, budget=300 EUR)" in said
         assert "calls reserve_seat(flight=TP551, seat=aisle)" in said
         assert "calls pay(booking=B-20417, card=card_9981)" in said
@@ -34,7 +37,7 @@ def test_with_a_daemon_each_step_has_the_values_that_its_tool_needs(tmp_path, mo
 
 
 def test_without_a_broker_it_goes_on_and_says_why():
-    said = played(brokers.free_port(), "--deadline-ms", "50")
+    said = played("--host", "127.0.0.1", "--port", str(brokers.free_port()), "--deadline-ms", "50")
     assert said.count("no final packet: no") == 3
     assert "calls pay()" in said
     assert "The daemon has not confirmed 17 messages: no broker answers" in said
