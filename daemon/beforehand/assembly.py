@@ -103,11 +103,12 @@ def replay(settings: Settings, measures: Measures) -> Replay:
 
 
 def trigger_model(name: str | None) -> Model | None:
-    """The shipped trigger model of that name; None, with the reason logged, when it is refused."""
+    """The shipped model of that name, or the one in a folder; None, with the reason logged, when it is refused."""
     if name is None:
         return None
+    folder = Path(name) if "/" in name else shipped.folder("models") / "trigger" / name
     try:
-        return models.load(shipped.folder("models") / "trigger" / name, features.NAMES, features.DEFINITION)
+        return models.load(folder, features.NAMES, features.DEFINITION)
     except ModelRefused as refusal:
         _log.warning("the trigger model is not used", reason=str(refusal))
         return None

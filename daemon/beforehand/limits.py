@@ -46,7 +46,7 @@ ITEM_CHARS: Final = 1_200
 """One item's text; longer memories are cut to an excerpt."""
 HORIZON_MAX: Final = 8
 """Coming steps prepared at once."""
-CANDIDATES: Final = 160
+CANDIDATES: Final = 128
 """Candidates scored for one step."""
 PACKET_EXPIRY_S: Final = 86_400
 """How long a packet is of use, and the broker keeps it."""

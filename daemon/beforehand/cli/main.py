@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from beforehand.cli import ask, look, rules, run
+from beforehand.cli import ask, evaluate, look, rules, run, train
 
 app = typer.Typer(
     name="beforehand",
@@ -15,4 +15,6 @@ app = typer.Typer(
 run.add_to(app)
 ask.add_to(app)
 look.add_to(app)
+train.add_to(app)
+evaluate.add_to(app)
 app.add_typer(rules.app, name="rules")

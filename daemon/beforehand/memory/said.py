@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -84,13 +85,11 @@ class Said:
 
     def words(self, terms: Ints) -> Ints:
         """Rows of `heard` of these terms (row 0 for words that the run has not had)."""
-        find = self._words.get
-        return np.fromiter((find(term, 0) for term in terms.tolist()), np.int64, len(terms))
+        return np.array(list(map(self._words.get, terms.tolist(), repeat(0))), np.int64)
 
     def values(self, values: Ints) -> Ints:
         """Rows of `uses` of these values."""
-        find = self._values.get
-        return np.fromiter((find(value, 0) for value in values.tolist()), np.int64, len(values))
+        return np.array(list(map(self._values.get, values.tolist(), repeat(0))), np.int64)
 
     def focus(self) -> int:
         """The stretch that the next step belongs to: the running one, or the last one while nothing has been said."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,20 @@ from beforehand.training.weaving import weave
 from beforehand.trigger.candidates import Candidate
 from beforehand.trigger.features import NAMES
 
-Setting = Literal["single", "interleaved", "labelled", "lives", "beyond-view"]
-VIEW_EVENTS = 10
 _RUNS_OF_A_LIFE = 20
+
+
+class Setting(StrEnum):
+    """How runs are played.
+
+    single: an agent for each run. interleaved, labelled: ten runs woven into one, without and with `space` labels.
+    lives: twenty runs of one agent, one after the other.
+    """
+
+    SINGLE = "single"
+    INTERLEAVED = "interleaved"
+    LABELLED = "labelled"
+    LIVES = "lives"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +56,17 @@ class Rows:
 
 
 async def stops(
-    replay: Replay, runs: Iterable[Trajectory], setting: Setting, *, name: str, seed: int = 0
+    replay: Replay, runs: Iterable[Trajectory], setting: Setting, *, name: str, view: int = 0, seed: int = 0
 ) -> AsyncIterator[Stop]:
     """The stops of `runs` in a setting; agents are named after `name`, so that sets do not meet in one memory.
 
-    single: an agent for each run. interleaved, labelled: ten runs woven into one, without and with `space` labels.
-    lives: twenty runs of one agent, one after the other. beyond-view: single, and what stands in the newest ten
-    events is not needed.
+    view: what stands in so many newest events is not needed.
     """
     played = list(runs)
-    if setting in ("interleaved", "labelled"):
-        played = weave(played, labelled=setting == "labelled", seed=seed)
-    view = VIEW_EVENTS if setting == "beyond-view" else 0
+    if setting in (Setting.INTERLEAVED, Setting.LABELLED):
+        played = weave(played, labelled=setting is Setting.LABELLED, seed=seed)
     for number, run in enumerate(played):
-        agent = number // _RUNS_OF_A_LIFE if setting == "lives" else number
+        agent = number // _RUNS_OF_A_LIFE if setting is Setting.LIVES else number
         scope = Scope(name, f"{setting}{agent}", f"r{number}")
         async for stop in follow(replay, run, scope, view=view):
             yield stop

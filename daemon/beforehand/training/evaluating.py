@@ -13,13 +13,15 @@ from beforehand.memory.recall import Channel, Recall
 from beforehand.memory.router import recall
 from beforehand.pipeline.foresight import Foresight, Matter
 from beforehand.pipeline.runbook import Runbook
-from beforehand.ports import Embedder
+from beforehand.ports import Embedder, Model
 from beforehand.replay import Replay
 from beforehand.training.baselines import filled
 from beforehand.training.collecting import Setting, stops
 from beforehand.training.following import Stop
 from beforehand.training.needed import carried
 from beforehand.training.trajectories import Trajectory
+from beforehand.trigger.packs import Pack
+from beforehand.trigger.policy import Policy
 
 _SEARCHED: Final = 50
 _QUIET_TOKENS: Final = 40
@@ -39,18 +41,17 @@ Shower = Callable[[Stop, Matter, int], Shown]
 
 @dataclass(slots=True)
 class Score:
-    """Sums over steps. quiet: steps that needed nothing and got at most 40 tokens."""
+    """Sums over steps. quiet: steps that needed nothing and got at most 40 tokens. asked: run to steps that missed."""
 
     steps: int = 0
     needed: int = 0
     carried: int = 0
-    whole: int = 0
-    needing: int = 0
     items: int = 0
     useful: int = 0
     idle: int = 0
     quiet: int = 0
     tokens: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
     def add(self, stop: Stop, shown: Shown, seconds: float) -> None:
@@ -60,28 +61,34 @@ class Score:
         self.steps += 1
         self.tokens += shown.tokens
         self.seconds.append(seconds)
+        run = f"{stop.session.scope.agent}/{stop.session.scope.run}"
+        self.asked[run] = self.asked.get(run, 0) + (held != needed)
         if not needed:
             self.idle += 1
             self.quiet += shown.tokens <= _QUIET_TOKENS
             return
-        self.needing += 1
         self.needed += len(needed)
         self.carried += len(held)
-        self.whole += held == needed
         self.items += len(shown.items)
         self.useful += sum(bool(carried(item, needed)) for item in shown.items)
 
     def summary(self) -> dict[str, float | int | None]:
-        """Shares and means; None where nothing was counted."""
+        """Shares and means; None where nothing was counted.
+
+        With a view these are those of an *amnesic agent*, which sees only its newest events and the packet: a step
+        whose needed values stand in neither has to be asked for again (`interventions`, per run); a run without any is
+        a success.
+        """
         seconds = sorted(self.seconds)
         return {
             "steps": self.steps,
             "needed": self.needed,
             "recall": _share(self.carried, self.needed),
-            "steps_whole": _share(self.whole, self.needing),
             "precision": _share(self.useful, self.items),
             "quiet": _share(self.quiet, self.idle),
             "tokens": _share(self.tokens, self.steps),
+            "interventions": _share(sum(self.asked.values()), len(self.asked)),
+            "success": _share(sum(not count for count in self.asked.values()), len(self.asked)),
             "median_ms": round(1000 * seconds[len(seconds) // 2], 3) if seconds else None,
         }
 
@@ -94,12 +101,13 @@ async def evaluate(
     budgets: Sequence[int],
     *,
     name: str,
+    view: int = 0,
     seed: int = 0,
 ) -> dict[tuple[str, int], Score]:
     """Every contestant at every budget over the same stops. A contestant is made anew for each budget."""
     showers = {(who, budget): make() for who, make in contestants.items() for budget in budgets}
     scores = {which: Score() for which in showers}
-    async for stop in stops(replay, runs, setting, name=name, seed=seed):
+    async for stop in stops(replay, runs, setting, name=name, view=view, seed=seed):
         started = time.perf_counter()
         matter = replay.pipeline.foresight.consider(stop.memory, stop.session, stop.step, stop.now_us)
         considered_s = time.perf_counter() - started
@@ -139,6 +147,24 @@ class Packets:
         packet = assemble(header, foreseen.choices, budget)
         book.sent(packet)
         return Shown(packet.rendered, [item.text for item in packet.items], packet.tokens)
+
+
+def policies(
+    embedder: Embedder | None, packs: Sequence[Pack], policy: Policy, model: Model | None
+) -> dict[str, Callable[[], Shower]]:
+    """What can be compared, by name: agents that search when asked, the daemon without and with a model."""
+    known: dict[str, Callable[[], Shower]] = {
+        "nothing": lambda: nothing,
+        "newest": lambda: last,
+        "lexical": lambda: searching("lexical"),
+        "rules": lambda: Packets(Foresight(packs, policy, None, embedder)),
+    }
+    if embedder is not None:
+        known["dense"] = lambda: searching("semantic", embedder)
+        known["hybrid"] = lambda: searching("hybrid", embedder)
+    if model is not None:
+        known["full"] = lambda: Packets(Foresight(packs, policy, model, embedder))
+    return known
 
 
 def nothing(_: Stop, __: Matter, ___: int) -> Shown:

@@ -14,7 +14,7 @@ step as a whole has a bar: unless the model gives some candidate at least `bar`,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -84,35 +84,34 @@ def decide(
     share, threshold = policy.rule_share, policy.threshold
     if scores is None:
         share, threshold = 1.0, max(threshold, RULES_THRESHOLD)
-    speaks = scores is None or _speaks(candidates, scores, policy)
-    decided = []
-    for index, candidate in enumerate(candidates):
-        model = float(scores[index]) if scores is not None else 0.0
-        probability = max(model, share * max(candidate.rules.values(), default=0.0))
-        worth = probability - threshold - policy.token_price * tokens[index]
-        left_out = barred.get(index) or (None if worth > 0 else "not worth its tokens")
-        if left_out is None and not speaks:
-            left_out = "nothing reaches the bar"
-        decided.append(Scored(candidate, probability, model, worth, left_out))
-    decided.sort(key=lambda scored: (-scored.worth, -scored.candidate.event.row, scored.candidate.number))
-    return _each_value_once(decided)
-
-
-def _speaks(candidates: Sequence[Candidate], scores: NDArray[np.float32], policy: Policy) -> bool:
-    strongest = max((claim for candidate in candidates for claim in candidate.rules.values()), default=0.0)
-    return bool(scores.max(initial=0.0) >= policy.bar) or strongest >= RULES_BAR
-
-
-def _each_value_once(decided: list[Scored]) -> list[Scored]:
-    """A value is said by its best item alone: the same number under the same key says nothing new."""
+    claims = np.array([max(candidate.rules.values(), default=0.0) for candidate in candidates])
+    models = np.zeros(len(candidates)) if scores is None else scores.astype(np.float64)
+    probabilities = np.maximum(models, share * claims)
+    worths = probabilities - threshold - policy.token_price * np.array(tokens)
+    silent = scores is not None and models.max(initial=0.0) < policy.bar and claims.max(initial=0.0) < RULES_BAR
+    order = sorted(
+        range(len(candidates)),
+        key=lambda index: (-worths[index], -candidates[index].event.row, candidates[index].number),
+    )
     said: set[str] = set()
-    kept = []
-    for scored in decided:
-        value = scored.candidate.excerpt.passage.value
-        if scored.left_out is None and value is not None:
-            if value.casefold() in said:
-                kept.append(replace(scored, left_out="another item says this value"))
-                continue
-            said.add(value.casefold())
-        kept.append(scored)
-    return kept
+    decided = []
+    for index in order:
+        candidate, worth = candidates[index], float(worths[index])
+        left_out = barred.get(index) or _left_out(candidate, worth, said, silent=silent)
+        decided.append(Scored(candidate, float(probabilities[index]), float(models[index]), worth, left_out))
+    return decided
+
+
+def _left_out(candidate: Candidate, worth: float, said: set[str], *, silent: bool) -> str | None:
+    """Why a candidate is not said. A value is said by its best item alone: the same again says nothing new."""
+    if worth <= 0:
+        return "not worth its tokens"
+    if silent:
+        return "nothing reaches the bar"
+    value = candidate.excerpt.passage.value
+    if value is None:
+        return None
+    if value.casefold() in said:
+        return "another item says this value"
+    said.add(value.casefold())
+    return None

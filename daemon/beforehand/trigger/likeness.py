@@ -38,11 +38,13 @@ def block(candidates: Sequence[Candidate], at: At, moment: Moment) -> Floats:
     if asked:
         out[:, 9] = ((kinds[:, None] & np.array(asked)) != 0).mean(axis=1)
     out[:, 10] = np.bitwise_count(kinds) / _KINDS
-    for index, candidate in enumerate(candidates):
-        near = candidate.channels
-        out[index, 11] = near.get("exact", 0.0)
-        out[index, 12] = max(near.get("lexical", 0.0), near.get("hybrid", 0.0), near.get("tree", 0.0))
-        out[index, 13] = near.get("facts", 0.0)
+    found = [(index, candidate.channels) for index, candidate in enumerate(candidates) if candidate.channels]
+    for index, near in found:
+        out[index, 11:] = (
+            near.get("exact", 0.0),
+            max(near.get("lexical", 0.0), near.get("hybrid", 0.0), near.get("tree", 0.0)),
+            near.get("facts", 0.0),
+        )
     return out
 
 

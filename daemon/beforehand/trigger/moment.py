@@ -26,11 +26,13 @@ class Moment:
     step: Step
     ask: Ask
     run: str
+    kin: dict[int, float]
+    """`Said.kinship`."""
 
     @classmethod
     def of(cls, memory: AgentMemory, session: Session, step: Step, ask: Ask) -> Moment:
         """The moment before `step`."""
-        return cls(memory, session.said, step, ask, session.scope.run)
+        return cls(memory, session.said, step, ask, session.scope.run, session.said.kinship())
 
     @property
     def shelf(self) -> Shelf:
@@ -45,7 +47,7 @@ class Moment:
     def places(self, candidates: Sequence[Candidate]) -> At:
         """The candidates as places on the shelf."""
         shelf = self.shelf
-        at = np.fromiter((shelf.place(c.event.row, c.number) for c in candidates), np.int64, len(candidates))
+        at = np.array([shelf.place(c.event.row, c.number) for c in candidates], np.int64)
         return At(at, shelf.columns.rows[at])
 
 

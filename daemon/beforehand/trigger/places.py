@@ -31,7 +31,7 @@ def _in_time(out: Floats, rows: Ints, moment: Moment) -> None:
     """recent to kin_best: the same for all passages of an event."""
     said, events, step = moment.said, moment.memory.events, moment.step
     different, back = np.unique(rows, return_inverse=True)
-    kin = said.kinship()
+    kin = moment.kin
     facts = np.zeros((len(different), 8), np.float32)
     for index, row in enumerate(different.tolist()):
         event = events[row]
@@ -54,16 +54,24 @@ def _in_time(out: Floats, rows: Ints, moment: Moment) -> None:
 
 def _among_others(out: Floats, at: At, moment: Moment) -> None:
     """newest_of_key, rivals, siblings, unused_before: against other leaves of the same key."""
-    rows, keys = at.column(Column.ROW), at.column(Column.KEY)
+    keys = at.column(Column.KEY)
+    order = np.lexsort((at.places, keys))
+    rows, keys = at.column(Column.ROW)[order], keys[order]
     latest = moment.said.latest
     newest = np.array([latest.get(key, NONE) for key in keys.tolist()])
-    out[:, 9] = (newest == rows) & (keys != NONE)
-    same = (keys[:, None] == keys[None, :]) & (keys != NONE)[:, None]
-    later = rows[None, :] > rows[:, None]
-    here = rows[None, :] == rows[:, None]
-    out[:, 10] = 1 / (1 + (same & later).sum(axis=1))
-    together = same & here
-    out[:, 11] = 1 / np.maximum(1, together.sum(axis=1))
-    uses = moment.said.uses.rows[moment.said.values(at.column(Column.VALUE))]
-    before = at.places[None, :] < at.places[:, None]
-    out[:, 12] = 1 / (1 + (together & before & (uses[:, Use.USED] == 0)).sum(axis=1))
+    begins_key = np.concatenate(([True], keys[1:] != keys[:-1]))
+    begins = begins_key | np.concatenate(([True], rows[1:] != rows[:-1]))
+    group, of_key = np.cumsum(begins) - 1, np.cumsum(begins_key) - 1
+    sizes = np.bincount(group)
+    to_here = np.cumsum(sizes)[group]
+    later = np.cumsum(np.bincount(of_key))[of_key] - to_here
+    uses = moment.said.uses.rows[moment.said.values(at.column(Column.VALUE)[order])]
+    unused = uses[:, Use.USED] == 0
+    before = np.cumsum(unused) - unused
+    some = keys != NONE
+    sorted_out = np.ones((len(keys), 4), np.float32)
+    sorted_out[:, 0] = (newest == rows) & some
+    sorted_out[some, 1] = 1 / (1 + later[some])
+    sorted_out[some, 2] = 1 / sizes[group[some]]
+    sorted_out[some, 3] = 1 / (1 + (before - before[np.flatnonzero(begins)][group])[some])
+    out[order, 9:13] = sorted_out

@@ -61,7 +61,7 @@ def _hints(moment: Moment, places: Ints) -> NDArray[np.float32]:
     keys, of_key = np.unique(codes[:, Column.KEY], return_inverse=True)
     asked = np.array([_asked(shelf, moment, key) for key in keys.tolist()], np.float32)
     rows, of_row = np.unique(codes[:, Column.ROW], return_inverse=True)
-    kin = said.kinship()
+    kin = moment.kin
     near = np.array([kin.get(said.stretch_of.get(row, NONE), 0.0) for row in rows.tolist()], np.float32)
     ages = np.array([said.count - said.number_of.get(row, -1000) for row in rows.tolist()], np.float32)
     hits, weight = hits_of(shelf, moment.ask, places)

@@ -1,0 +1,108 @@
+"""The command `evaluate`: policies side by side over the same recorded runs."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from beforehand import assembly
+from beforehand.backends import rule_files
+from beforehand.backends.embedders import embedder_for
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
+from beforehand.errors import NotFound
+from beforehand.settings import Settings
+from beforehand.training.collecting import Setting
+from beforehand.training.evaluating import Score, evaluate, policies
+from beforehand.training.trajectories import Trajectory, read
+
+_BUDGETS = (256, 512)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the command."""
+    app.command(name="evaluate")(command)
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
+    config: Config = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="nothing, newest, lexical, dense, hybrid, rules, full.")
+    ] = None,
+    budget: Annotated[list[int] | None, typer.Option(min=1, help="Tokens; may be given several times.")] = None,
+    setting: Annotated[Setting, typer.Option(help="How the runs are played.")] = Setting.SINGLE,
+    view: Annotated[int, typer.Option(min=0, help="Newest events that the agent still sees.")] = 0,
+    split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="So many runs, drawn by the seed.")] = None,
+    seed: Annotated[int, typer.Option(help="Draws the runs and weaves them.")] = 0,
+    model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
+    json: Json = False,
+) -> None:
+    """Replay recorded runs and compare what each policy puts before every step, with what the step then needed."""
+    with advising():
+        settings = load(config, policy={"model": model, "window_events": view})
+        chosen = drawn(read(file), split, runs, seed)
+        scores = asyncio.run(
+            _evaluate(settings, chosen, setting, policy or [], budget or _BUDGETS, view=view, seed=seed)
+        )
+    rows = [{"policy": who, "budget": tokens, **score.summary()} for (who, tokens), score in scores.items()]
+    if json:
+        print_json({"file": file.name, "setting": setting, "view": view, "runs": len(chosen), "rows": rows})
+    else:
+        _show(rows)
+
+
+def drawn(known: Sequence[Trajectory], split: str | None, runs: int | None, seed: int) -> list[Trajectory]:
+    """The runs of a split, so many of them, in the order that the seed draws. Raises NotFound when there are none."""
+    kept = [run for run in known if split is None or run.split == split]
+    if not kept:
+        raise NotFound(f"no runs of split {split!r}.", f"There are {', '.join(sorted({run.split for run in known}))}.")
+    random.Random(seed).shuffle(kept)  # noqa: S311  a sample of runs, not a secret
+    return kept[:runs]
+
+
+async def _evaluate(
+    settings: Settings,
+    chosen: Sequence[Trajectory],
+    setting: Setting,
+    wanted: Sequence[str],
+    budgets: Sequence[int],
+    *,
+    view: int,
+    seed: int,
+) -> dict[tuple[str, int], Score]:
+    replayed = assembly.replay(settings, RecordedMeasures())
+    known = policies(
+        embedder_for(settings.embedder.kind),
+        rule_files.load(settings.policy.packs),
+        replace(assembly.policy_of(settings.policy), window_events=view),
+        assembly.trigger_model(settings.policy.model),
+    )
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise NotFound(f"no policy {unknown[0]!r}.", f"There are {', '.join(known)}.")
+    contestants = {name: known[name] for name in (wanted or known)}
+    async with replayed.open():
+        with Progress(console=err, transient=True) as progress:
+            counted = progress.track(chosen, description="replaying")
+            return await evaluate(
+                replayed, counted, setting, contestants, budgets, name="evaluate", view=view, seed=seed
+            )
+
+
+def _show(rows: Sequence[dict[str, Any]]) -> None:
+    names = ["policy", "budget", "recall", "precision", "quiet", "tokens", "interventions", "success", "median_ms"]
+    table = Table(*names, box=None)
+    for row in rows:
+        table.add_row(*("-" if row[name] is None else str(row[name]) for name in names))
+    out.print(table)
+    out.print(f"{rows[0]['steps']} steps, which needed {rows[0]['needed']} values of the past")

@@ -1,0 +1,101 @@
+"""The command `train`: a trigger model from recorded runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from beforehand import assembly
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli.evaluate import drawn
+from beforehand.cli.shared import FAILED, advising, err, out
+from beforehand.settings import PolicySettings, Settings
+from beforehand.training import fitting, report
+from beforehand.training.collecting import Setting
+from beforehand.training.fitting import Recipe
+from beforehand.training.making import Lesson, Source, make, released, study
+from beforehand.training.trajectories import read
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the command."""
+    app.command(name="train")(command)
+
+
+def command(
+    files: Annotated[list[Path], typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz); each file is a source.")],
+    into: Annotated[Path, typer.Option(help="Folder of the new model.")],
+    name: Annotated[str | None, typer.Option(help="Its name; left out: that of the folder.")] = None,
+    split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
+    runs: Annotated[int, typer.Option(min=5, help="Most runs of a source; half of them play alone.")] = 400,
+    seed: Annotated[int, typer.Option(help="Draws runs, weaves and trees: the same seed gives the same model.")] = 1,
+    current: Annotated[str | None, typer.Option(help="Model to be measured against.")] = "default",
+    keep: Annotated[
+        Path | None, typer.Option(help="Folder for what was collected, so that a training resumes.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write the model even if it ranks worse.")] = False,
+) -> None:
+    """Fit a trigger model to recorded runs, held against the current one before it is written."""
+    with advising():
+        sources = []
+        for file in files:
+            chosen = drawn(read(file), split, runs, seed)
+            half, quarter = len(chosen) // 2, len(chosen) // 4
+            counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
+            sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
+        wrote = train(sources, into, name or into.name, Recipe(seed=seed), current=current, keep=keep, force=force)
+    if not wrote:
+        raise typer.Exit(FAILED)
+
+
+def train(
+    sources: Sequence[Source],
+    into: Path,
+    name: str,
+    recipe: Recipe,
+    *,
+    current: str | None,
+    keep: Path | None = None,
+    force: bool = False,
+) -> bool:
+    """Collect, fit, compare, and write model, `report.json` and `report.html`. Whether the model was written."""
+    lessons = asyncio.run(_study(sources, recipe.seed, keep))
+    made = make(lessons, recipe, assembly.trigger_model(current))
+    better, verdict = released(made.report)
+    into.mkdir(parents=True, exist_ok=True)
+    (into / "report.json").write_bytes(
+        orjson.dumps({"verdict": verdict, **made.report}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    )
+    (into / "report.html").write_text(report.page(name, made.report, verdict), encoding="utf-8")
+    out.print(verdict)
+    if not (better or force):
+        err.print(f"{name} was not written: it ranks worse than {current}. --force writes it all the same.")
+        return False
+    about = {
+        "name": name,
+        "version": made.data[:12],
+        "data": made.data,
+        "seed": recipe.seed,
+        "metrics": made.report["sources"],
+    }
+    fitting.write_trees(into, made.booster, {**about, "calibration": made.table})
+    fitting.write_line(into / "linear", *made.line, {**about, "name": f"{name}-linear", "calibration": made.line_table})
+    return True
+
+
+async def _study(sources: Sequence[Source], seed: int, keep: Path | None) -> list[Lesson]:
+    """No model scores while candidates are collected: what is learned does not depend on the model before."""
+    settings = Settings(policy=PolicySettings(model=None))
+    return [
+        await study(lambda: assembly.replay(settings, RecordedMeasures()), source, seed=seed, keep=keep, say=_say)
+        for source in sources
+    ]
+
+
+def _say(what: str) -> None:
+    err.print(what)

@@ -1,0 +1,183 @@
+"""A trigger model from recorded runs: collected, split by task, fitted, calibrated, measured, and compared.
+
+A task is what a run's first user message says, so that no variant of a task stands on both sides of the split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+import xgboost
+from numpy.typing import NDArray
+
+from beforehand.ports import Model
+from beforehand.replay import Replay
+from beforehand.training import ranking
+from beforehand.training.collecting import Rows, Setting, collect
+from beforehand.training.fitting import Floats, Recipe, data_hash, fit_line, fit_trees, isotonic, margins
+from beforehand.training.trajectories import Trajectory, text_of
+from beforehand.trigger.features import DEFINITION, NAMES
+
+_HELD_OF_FIVE: Final = 1
+_HEAVIEST: Final = 0.999
+"""Quantile of the weights above which no row counts for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Runs of one kind; `counts`: how many of them are played in each setting, one after the other."""
+
+    name: str
+    runs: Sequence[Trajectory]
+    counts: Mapping[Setting, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """The candidates of one source: those that are fitted, and those that were held back."""
+
+    source: str
+    taught: Rows
+    held: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Trees and a line with their calibrations (score to probability), and what was measured on what was held back."""
+
+    booster: xgboost.Booster
+    table: dict[str, list[float]]
+    line: tuple[Floats, float]
+    line_table: dict[str, list[float]]
+    report: dict[str, Any]
+    data: str
+
+
+async def study(
+    new_replay: Callable[[], Replay], source: Source, *, seed: int, keep: Path | None = None, say: Callable[[str], None]
+) -> Lesson:
+    """Play a source's runs in its settings. What `keep` has already is read from there, so a long study can resume."""
+    taught: list[Rows] = []
+    held: list[Rows] = []
+    start = 0
+    for setting, count in source.counts.items():
+        runs = source.runs[start : start + count]
+        start += count
+        for side, part in ((taught, [run for run in runs if not _held(run)]), (held, [r for r in runs if _held(r)])):
+            say(f"{source.name} {setting}: {len(part)} runs")
+            side.append(await _collected(new_replay, part, setting, source.name, seed, keep))
+    return Lesson(source.name, Rows.joined(taught), Rows.joined(held))
+
+
+def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None) -> Made:
+    """Fit on what is taught, calibrate and measure on what is held back. Every source and every step counts the same.
+
+    current: the model in use, measured on the same rows.
+    """
+    taught = Rows.joined([lesson.taught for lesson in lessons])
+    held = Rows.joined([lesson.held for lesson in lessons])
+    weights, held_weights = _weights([one.taught for one in lessons]), _weights([one.held for one in lessons])
+    booster = fit_trees(taught, recipe, weights)
+    line = fit_line(taught, weights)
+    positive = (held.labels > 0).astype(np.float64)
+    table = isotonic(margins(booster, held.features), positive, held_weights)
+    line_table = isotonic(held.features @ line[0] + line[1], positive, held_weights)
+    scorers: dict[str, Callable[[Floats], NDArray[Any]]] = {
+        "trees": lambda features: margins(booster, features),
+        "linear": lambda features: features @ line[0] + line[1],
+    }
+    if current is not None:
+        scorers["current"] = current.score
+    report = {
+        "rows": {"taught": len(taught.labels), "held": len(held.labels)},
+        "positive": {"taught": _mean(taught.labels > 0), "held": _mean(held.labels > 0)},
+        "sources": {one.source: _measured(one.held, scorers) for one in lessons if len(one.held.labels)},
+        "calibration": ranking.reliability(
+            np.interp(margins(booster, held.features), table["scores"], table["probabilities"]), positive, held_weights
+        ),
+        "importance": _importance(booster),
+        "recipe": {name: getattr(recipe, name) for name in recipe.__slots__},
+        "definition": DEFINITION,
+    }
+    return Made(booster, table, line, line_table, report, data_hash(taught))
+
+
+def released(report: Mapping[str, Any], *, slack: float = 0.005) -> tuple[bool, str]:
+    """Whether the trees may replace the current model, and why. They have to rank no worse on average over sources."""
+    sources = report["sources"].values()
+    new = float(np.mean([source["trees"]["recall_at_12"] for source in sources]))
+    if any("current" not in source for source in sources):
+        return True, f"there is no current model to compare with; recall of the first 12: {new:.3f}"
+    old = float(np.mean([source["current"]["recall_at_12"] for source in sources]))
+    verdict = new >= old - slack
+    return verdict, f"recall of the first 12 candidates: {new:.3f}, current {old:.3f}, {slack} less would be accepted"
+
+
+def _held(run: Trajectory) -> bool:
+    first = next((text_of(event) for event in run.events if event["type"] == "user"), run.id)
+    return hashlib.sha256(first.encode()).digest()[0] % 5 < _HELD_OF_FIVE
+
+
+async def _collected(
+    new_replay: Callable[[], Replay], runs: list[Trajectory], setting: Setting, name: str, seed: int, keep: Path | None
+) -> Rows:
+    if not runs:
+        return Rows.joined([])
+    what = orjson.dumps([DEFINITION, setting, seed, [run.id for run in runs], [len(run.events) for run in runs]])
+    file = None if keep is None else keep / f"{name}-{setting}-{hashlib.sha256(what).hexdigest()[:16]}.npz"
+    if file is not None and file.is_file():
+        with np.load(file) as stored:
+            return Rows(stored["features"], stored["labels"], stored["steps"])
+    replay = new_replay()
+    async with replay.open():
+        rows = await collect(replay, runs, setting, name=name, seed=seed)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(".part")
+        with part.open("wb") as out:
+            np.savez_compressed(out, features=rows.features, labels=rows.labels, steps=rows.steps)
+        part.replace(file)
+    return rows
+
+
+def _weights(parts: Sequence[Rows]) -> Floats:
+    """Each source weighs the same, and in it each step; a step's weight is shared by its candidates."""
+    weights = []
+    for part in parts:
+        steps = np.bincount(part.steps, minlength=1)
+        each = 1.0 / np.maximum(steps, 1)[part.steps]
+        weights.append(each / each.sum() if len(each) else each)
+    joined = np.concatenate(weights)
+    joined = joined * len(joined) / joined.sum()
+    return np.asarray(np.minimum(joined, np.quantile(joined, _HEAVIEST)), np.float32)
+
+
+def _measured(held: Rows, scorers: Mapping[str, Callable[[Floats], NDArray[Any]]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, score in scorers.items():
+        scores = score(held.features)
+        found[name] = {
+            "auc": ranking.auc(scores, held.labels > 0),
+            "recall_at_6": ranking.recall_at(scores, held, 6),
+            "recall_at_12": ranking.recall_at(scores, held, 12),
+        }
+    return found
+
+
+def _importance(booster: xgboost.Booster) -> dict[str, float]:
+    gains = {
+        int(name[1:]): float(np.ravel(gain)[0])
+        for name, gain in booster.get_score(importance_type="total_gain").items()
+    }
+    whole = sum(gains.values()) or 1.0
+    return {NAMES[column]: round(gain / whole, 4) for column, gain in sorted(gains.items(), key=lambda item: -item[1])}
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    return round(float(values.mean()), 4) if len(values) else None

@@ -1,0 +1,66 @@
+"""The recipe of the default trigger model.
+
+    python models/trigger/train.py DATA [--keep FOLDER]
+
+DATA holds a folder for each set with `traj.jsonl.gz` (see models/trigger/default/README.md for the sets and their
+licences). Only training parts are read. The same data and seed give the same model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from beforehand.cli.train import train
+from beforehand.training.collecting import Setting
+from beforehand.training.fitting import Recipe
+from beforehand.training.making import Source
+from beforehand.training.trajectories import Trajectory, read
+
+HERE = Path(__file__).parent
+SEED = 7
+
+
+def task(run: Trajectory) -> int:
+    """The number at the end of a run's id."""
+    found = re.search(r"(\d+)$", run.id)
+    return int(found[1]) if found else 0
+
+
+SOURCES: dict[str, tuple[Callable[[Trajectory], bool], tuple[int, int, int]]] = {
+    "sgd_train": (lambda _: True, (250, 120, 200)),
+    "bfcl_multi_turn_gold": (lambda run: task(run) < 150, (200, 120, 160)),
+    "tau_retail_gold": (lambda run: run.split == "train", (250, 150, 100)),
+    "scienceworld_gold": (lambda run: run.split == "train", (18, 10, 12)),
+}
+"""Set -> which runs are training runs, and how many play alone, ten woven into one, and in lives."""
+
+
+def main() -> None:
+    """Collect, fit, compare with the model in use, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--into", type=Path, default=HERE / "default")
+    parser.add_argument("--without", default="", help="leave out this set, to measure on it what was never seen")
+    parser.add_argument("--force", action="store_true")
+    given = parser.parse_args()
+    sources = []
+    for name, (taught, (single, interleaved, lives)) in SOURCES.items():
+        if name == given.without:
+            continue
+        runs = [run for run in read(given.data / name / "traj.jsonl.gz") if taught(run)]
+        random.Random(SEED).shuffle(runs)  # noqa: S311  a sample of runs, not a secret
+        sources.append(
+            Source(name, runs, {Setting.SINGLE: single, Setting.INTERLEAVED: interleaved, Setting.LIVES: lives})
+        )
+    train(
+        sources, given.into, given.into.name, Recipe(seed=SEED), current="default", keep=given.keep, force=given.force
+    )
+
+
+if __name__ == "__main__":
+    main()
