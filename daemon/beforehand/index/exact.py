@@ -50,7 +50,7 @@ def _best_of_piece(query: Vectors, first: int, vectors: Vectors, k: int) -> Foun
             best = newest_best(scores, k)
             return best + first, scores[best]
         scores, rows = scores[:k], rows[:k]
-    if (scores[1:] == scores[:-1]).any():
+    if (scores[1:] == scores[:-1]).any():  # faiss promises no order among equals
         order = np.lexsort((-rows, -scores))
         scores, rows = scores[order], rows[order]
     return rows, scores

@@ -52,7 +52,7 @@ class SortedRows:
                 self._size = row + 1
                 return
             self._part(column)
-        if grows and not self._late_rows:
+        if grows:
             self._reserve(self._size + 1)
             self._values[self._size] = value
             self._rows[self._size] = row

@@ -45,6 +45,7 @@ def test_of_equal_vectors_the_newer_comes_first_also_at_the_edge_of_k():
     found, _ = index.search(vectors[30], 30)
     assert found[:25].tolist() == list(range(49, 24, -1))
     assert len(found) == 30
+    assert index.search(vectors[30], 25)[0].tolist() == list(range(49, 24, -1))
     assert index.search(vectors[30], 3)[0].tolist() == [49, 48, 47]
     assert index.search(vectors[30], 3, np.array([26, 28, 31, 44]))[0].tolist() == [44, 31, 28]
 
@@ -83,7 +84,7 @@ def test_what_does_not_fit_is_refused_whole(rows, vectors):
 def topics(seed: int, count: int, dimensions: int) -> np.ndarray:
     """Unit vectors around centres that come and go, with a mean far from zero, as embeddings of text have."""
     draw = np.random.default_rng(seed)
-    centres = draw.normal(size=(60, dimensions)) + 0.5
+    centres = draw.normal(size=(60, dimensions)) + 2
     which = np.repeat(draw.integers(0, 60, count // 20 + 1), 20)[:count]
     rows = (centres[which] + 0.8 * draw.normal(size=(count, dimensions))).astype(np.float32)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
@@ -140,8 +141,17 @@ def test_narrow_codes_take_over_in_the_largest_windows(large, monkeypatch):
         index.put(range(start, start + 250), vectors[start : start + 250])
     assert index._codes._narrow.shape[1] == quantised.NARROW_BITS // 8
     assert recall(index, vectors, queries, slice(None)) >= 0.95
+    index.put([400, 25_000], -vectors[[7, 8]])
+    assert index.search(-vectors[7], 1)[0].tolist() == [400]
     coded = index._codes.size
     assert (index._codes._narrow[:coded] == index._codes._wide[:coded, :32]).all()
+
+
+def test_a_mean_that_all_vectors_share_takes_nothing_from_the_codes(large):
+    index, _, _ = large
+    shares = np.unpackbits(index._codes._wide[: index._codes.size], axis=1).mean(axis=0)
+    assert (np.abs(shares - 0.5) < 0.35).all()
+    assert np.abs(shares - 0.5).mean() < 0.1
 
 
 def test_what_was_put_a_moment_ago_is_found_before_it_has_a_code():
@@ -196,6 +206,7 @@ def test_forgetting_leaves_no_trace_in_any_array():
     memory = b"".join(chunk.tobytes() for chunk in index._matrix._chunks)
     assert not any(vectors[row].tobytes() in memory for row in gone)
     assert not any(code.tobytes() in index._codes._wide.tobytes() for code in codes)
+    assert not index._codes._wide[gone[1:]].any()
     for row in gone:
         assert row not in index.search(vectors[row], 50)[0]
     assert not index.vectors(gone).any()
