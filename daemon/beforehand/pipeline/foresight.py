@@ -216,9 +216,7 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
     return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
 
 
-def _plain(
-    candidate: Candidate, session: Session, probability: float = 0.0, why: tuple[Reason, ...] = ()
-) -> Choice:
+def _plain(candidate: Candidate, session: Session, probability: float = 0.0, why: tuple[Reason, ...] = ()) -> Choice:
     """A candidate as the packet would say it. A place counts only within its own run."""
     event, passage = candidate.event, candidate.excerpt.passage
     return Choice(
