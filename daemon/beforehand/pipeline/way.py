@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 import structlog
 
@@ -29,6 +30,8 @@ from beforehand.ports import Clock, Measures
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
+_TURNS: Final = 8
+"""Turns of the loop between two steps that are prepared: from a socket through a lane to the answer's own socket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ class Pipeline:
             del runs[scope]
             with self._contained(scope):
                 await self._refresh(scope, nearest=nearest)
-            await asyncio.sleep(0)
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
 
     async def _refresh(self, scope: Scope, *, nearest: bool) -> None:
         memory = await self.memories.of(scope)
