@@ -32,6 +32,8 @@ BEGINS_PER_S = 10
 WARM_EVENTS = 60
 STEPS = 60
 BURST = 4_000
+IDLE_S = 0.1
+"""Between two steps of an idle daemon: no agent thinks faster."""
 ECHO = "bench/echo"
 
 
@@ -47,6 +49,7 @@ class Agents:
     durable: dict[str, int] = field(default_factory=dict)
     newest: dict[str, str] = field(default_factory=dict)
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    numbers: itertools.count[int] = field(default_factory=itertools.count)
     background: bool = False
 
     async def listen(self) -> None:
@@ -89,7 +92,7 @@ class Agents:
 
     async def echo(self, name: str) -> None:
         """One bare round trip through the broker: publish, PUBACK, delivery to ourselves."""
-        payload = f"{len(self.taken.get(name, ()))}{name}".ljust(600).encode()
+        payload = f"{next(self.numbers)}".ljust(600).encode()
         self.echoed[payload] = asyncio.get_running_loop().create_future()
         began = time.perf_counter()
         arrived = self.echoed[payload]
@@ -120,6 +123,7 @@ async def measured(port: int, seconds: float, pid: int) -> dict[str, Any]:
     for number in range(5 * RUNS):
         await agents.echo("echo idle")
         await agents.begin(runs[number % RUNS], number // RUNS, "begin idle")
+        await asyncio.sleep(IDLE_S)
     agents.background = True
     used_s = _processor_s(pid)
     await _busy(agents, runs, sources, seconds)
@@ -194,7 +198,7 @@ async def _client(port: int) -> list[float]:
             taken.append(1e3 * (time.perf_counter() - began))
             assert told.is_final, told.reason
             run.step(f"s{number}", "end", ok=True)
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(IDLE_S)
     return taken
 
 

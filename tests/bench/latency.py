@@ -14,8 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests import brokers, processes
 from tests.bench import agents
+
+import brokers
+import processes
 
 SECONDS = 20.0
 LIMITS = {"refresh": (10.0, 50.0), "begin idle": (5.0, None)}

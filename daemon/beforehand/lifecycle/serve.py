@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from beforehand.settings import BrokerSettings, Settings
 
 _log = structlog.get_logger()
 _LOOK_EVERY_S = 0.25
+_YOUNG = 50_000
 
 
 @asynccontextmanager
@@ -77,8 +79,19 @@ async def serve(
             port=reachable.broker.port,
             round_trip_ms=round(round_trip_s * 1000, 2),
         )
+        _spare_collections()
         await stop.wait()
         _log.info("stopping")
+
+
+def _spare_collections() -> None:
+    """Let the collector of cycles look at young objects only, and seldom: memories are large, and have no cycles.
+
+    A full collection reads all of them; while an agent waits for its packet that is too long.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, 50, 1_000)
 
 
 async def _tell_status(daemon: Daemon) -> None:

@@ -97,7 +97,7 @@ def _fits(value: Any, most: int) -> bool:
 
 def write(message: BaseModel) -> bytes:
     """An outbound message as JSON bytes; the same message always gives the same bytes."""
-    return orjson.dumps(message.model_dump(mode="json", by_alias=True))
+    return message.__pydantic_serializer__.to_json(message, by_alias=True)
 
 
 def _validated(channel: Channel, body: dict[str, Any], *, enveloped: bool) -> Message:

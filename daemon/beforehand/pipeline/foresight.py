@@ -21,7 +21,7 @@ from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Reason
 from beforehand.pipeline.runbook import Runbook
-from beforehand.pipeline.situations import situation_of
+from beforehand.pipeline.situations import recent_of, situation_of
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
 from beforehand.trigger.candidates import Ask, Candidate, gather
@@ -31,6 +31,7 @@ from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.pool import Pool
 from beforehand.trigger.rules import Firing, fire
+from beforehand.trigger.situation import RecentEvent
 
 _NEAREST: Final = 8
 _VALUES: Final = 16
@@ -93,6 +94,7 @@ class Foresight:
         self._model = model
         self._embedder = embedder
         self._vector = lru_cache(maxsize=4_096)(self._embed)
+        self._newest: tuple[Session | None, int, Sequence[RecentEvent]] = (None, 0, ())
 
     def foresee(self, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> Foreseen:
         """What to say before `step`, from the memory as it stands at `now_us` (microseconds since 1970, UTC)."""
@@ -119,7 +121,7 @@ class Foresight:
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
-        fired = fire(self._packs, situation_of(memory, session, step, now_us))
+        fired = fire(self._packs, situation_of(memory, session, step, now_us, self._recent_of(memory, session)))
         ask = Ask.of(step)
         moment = Moment.of(memory, session, step, ask)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
@@ -127,6 +129,14 @@ class Foresight:
         pool = Pool(moment, rows, {found.row for _, _, found in finds})
         candidates = gather(memory, finds, ask, pool.best, pool.likeliest(limits.CANDIDATES))
         return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds))
+
+    def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
+        """What the steps of one moment have in common is read once."""
+        known, position, recent = self._newest
+        if known is not session or position != session.position:
+            recent = recent_of(memory, session)
+            self._newest = session, session.position, recent
+        return recent
 
     def _find(
         self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
@@ -158,6 +168,8 @@ class Foresight:
         window = self._policy.window_events
         in_view = {event.row for event in memory.recent(session, window)} if window else set()
         stale = memory.facts.stale(now_us)
+        if not in_view and not stale:
+            return {}
         barred = {}
         for index, candidate in enumerate(candidates):
             gone = stale.get(candidate.event.row, ())
@@ -183,6 +195,8 @@ def _cooled(matter: Matter, session: Session, step: Step, book: Runbook, now_us:
         for firing in matter.firings
         if firing.rule.cooldown_steps or firing.rule.cooldown_s
     }
+    if not cooling or not book.said:
+        return matter.candidates
     cooled = []
     for candidate in matter.candidates:
         held = [name for name in candidate.rules if name in cooling]
@@ -202,13 +216,13 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
     return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
 
 
-def _plain(candidate: Candidate, session: Session) -> Choice:
-    """A candidate as the packet would say it, without its reasons. A place counts only within its own run."""
+def _plain(candidate: Candidate, session: Session, probability: float = 0.0, why: tuple[Reason, ...] = ()) -> Choice:
+    """A candidate as the packet would say it. A place counts only within its own run."""
     event, passage = candidate.event, candidate.excerpt.passage
     return Choice(
         kind="reflection" if event.kind == "reflection" else "event",
         text=passage.text,
-        probability=0.0,
+        probability=probability,
         event_ids=(event.id,),
         position=event.position if event.run == session.scope.run else None,
         place=passage.position,
@@ -216,12 +230,12 @@ def _plain(candidate: Candidate, session: Session) -> Choice:
         source=event.role,
         authority=event.authority,
         tool=event.tool,
+        why=why,
     )
 
 
 def _choice(scored: Scored, session: Session, model: str) -> Choice:
-    plain = _plain(scored.candidate, session)
-    return replace(plain, probability=scored.probability, why=tuple(scored.why(model)))
+    return _plain(scored.candidate, session, scored.probability, tuple(scored.why(model)))
 
 
 def _warning(firing: Firing) -> Choice | None:

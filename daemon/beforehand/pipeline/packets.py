@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
-
-import structlog
 
 from beforehand import limits
 from beforehand.context.packet import PacketHeader, assemble, same_content
-from beforehand.errors import Unstorable
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages import codec, topics
@@ -19,11 +15,11 @@ from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.foresight import Foreseen
 from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.pipeline.records import Records
 from beforehand.pipeline.runbook import Runbook
-from beforehand.ports import Clock, Journal, Measures, PacketRecord
+from beforehand.ports import Clock, Journal, Measures
 from beforehand.trigger.policy import Policy
 
-_log = structlog.get_logger()
 _BOOKS = 4 * limits.AGENTS_HOT
 
 
@@ -39,14 +35,17 @@ class Packets:
     root: str
     boot: str
     _books: OrderedDict[Scope, Runbook] = field(default_factory=OrderedDict)
-    _unrecorded: dict[str, PacketRecord] = field(default_factory=dict)
+    records: Records = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.records = Records(self.journal, self.measures)
 
     async def open(self, scope: Scope) -> None:
         """Have the run's book at hand, from the journal when it is not. It never waits for anything to be stored."""
         if scope in self._books:
             self._books.move_to_end(scope)
             return
-        unrecorded = [one.packet for one in self._unrecorded.values() if _scope(one.packet) == scope]
+        unrecorded = list(self.records.of(scope))
         past = {record.packet.id: record.packet for record in await self.journal.packets(scope)}
         past.update((packet.id, packet) for packet in unrecorded)
         self._books.setdefault(scope, Runbook.of(past.values()))
@@ -69,7 +68,7 @@ class Packets:
             self.measures.count("beforehand_unchanged_total")
             return None
         book.sent(packet)
-        self._keep(PacketRecord(packet, foreseen.decision()))
+        self.records.keep(session.scope, packet, foreseen, header.created_us)
         topic = topics.of_packet(session.scope, step.id, self.root)
         self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
         self._measure(packet)
@@ -80,32 +79,13 @@ class Packets:
         book = self._books.get(scope)
         if book is not None:
             book.closed(step)
+        self.records.settle(scope, step)
         self.publisher.put(Outgoing(topics.of_packet(scope, step, self.root), b"", retain=True))
 
-    async def record(self) -> None:
-        """Store what was sent and is not stored yet; what a cancelled call has stored is stored once."""
-        while self._unrecorded:
-            records = list(itertools.islice(self._unrecorded.values(), limits.BATCH_MESSAGES))
-            try:
-                await self.journal.record(records)
-            except Unstorable as error:
-                self._give_up(error, records)
-                continue
-            for record in records:
-                self._unrecorded.pop(record.packet.id, None)
-
-    def _keep(self, record: PacketRecord) -> None:
-        self._unrecorded[record.packet.id] = record
-        if len(self._unrecorded) > limits.UNRECORDED_PACKETS:
-            del self._unrecorded[next(iter(self._unrecorded))]
-            self.measures.count("beforehand_failures_total", part="packet records")
-
-    def _give_up(self, error: Unstorable, records: list[PacketRecord]) -> None:
-        """Those that can never be stored must not hold up the others."""
-        _log.error("packets cannot be recorded", count=len(error.entries) or len(records), reason=str(error))
-        for index in error.entries or range(len(records)):
-            self._unrecorded.pop(records[index].packet.id, None)
-            self.measures.count("beforehand_failures_total", part="packet records")
+    async def record(self, *, standing: bool = True) -> None:
+        """Store what was sent and is not stored yet; standing: also prepared packets that may still be replaced."""
+        moment_us = round(limits.PREPARED_RECORD_S * 1e6)
+        await self.records.store(None if standing else self.clock.now_us() - moment_us)
 
     def _header(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> PacketHeader:
         version = self._books[session.scope].next_version(step.id)
@@ -135,10 +115,6 @@ class Packets:
     def _measure(self, packet: Packet) -> None:
         self.measures.count("beforehand_packets_total", status=packet.status, final=str(packet.final).lower())
         self.measures.observe("beforehand_packet_tokens", packet.tokens)
-        for item in packet.items:
-            if item.why:
-                self.measures.count("beforehand_packet_items_total", trigger=item.why[0].trigger)
-
-
-def _scope(packet: Packet) -> Scope:
-    return Scope(packet.tenant, packet.agent, packet.run)
+        triggers = Counter(item.why[0].trigger for item in packet.items if item.why)
+        for trigger, count in triggers.items():
+            self.measures.count("beforehand_packet_items_total", count, trigger=trigger)

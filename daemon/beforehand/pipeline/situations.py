@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.remembered import Remembered
@@ -11,10 +13,18 @@ from beforehand.trigger.mutation import mutates
 from beforehand.trigger.situation import PlanView, RecentEvent, RunView, Situation, StepView, situation
 
 
-def situation_of(memory: AgentMemory, session: Session, step: Step, now_us: int) -> Situation:
-    """The situation before `step`, from the memory as it stands at `now_us`."""
-    recent = memory.recent(session, limits.RECENT_EVENTS)
-    pause_s = (now_us - recent[0].at_us) / 1e6 if recent else 0.0
+def recent_of(memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
+    """The newest events as conditions see them, newest first; the same for all steps of a moment."""
+    return tuple(_recent(event, age) for age, event in enumerate(memory.recent(session, limits.RECENT_EVENTS)))
+
+
+def situation_of(
+    memory: AgentMemory, session: Session, step: Step, now_us: int, recent: Sequence[RecentEvent] | None = None
+) -> Situation:
+    """The situation before `step`, from the memory as it stands at `now_us`; recent: what `recent_of` gave just now."""
+    recent = recent_of(memory, session) if recent is None else recent
+    newest = memory.recent(session, 1)
+    pause_s = (now_us - newest[0].at_us) / 1e6 if newest else 0.0
     return situation(
         StepView(
             id=step.id,
@@ -30,7 +40,7 @@ def situation_of(memory: AgentMemory, session: Session, step: Step, now_us: int)
         RunView(
             events=memory.timeline.size(run=session.code), position=session.position, last_outcome=_outcome_of(session)
         ),
-        [_recent(event, age) for age, event in enumerate(recent)],
+        recent,
         seconds_since_last_event=max(0.0, pause_s),
     )
 

@@ -16,6 +16,7 @@ import structlog
 
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
@@ -29,7 +30,8 @@ from beforehand.ports import Clock, Measures
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
-_GAP_LOOK_S: Final = 0.002
+_TURNS: Final = 8
+"""Turns of the loop between two steps that are prepared: from a socket through a lane to the answer's own socket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Pipeline:
     policy: Policy
     gap_wait_s: float
     dirty: dict[Scope, None] = field(default_factory=dict)
+    behind: dict[Scope, None] = field(default_factory=dict)
+    waiting: dict[Scope, asyncio.Event] = field(default_factory=dict)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
@@ -79,8 +83,10 @@ class Pipeline:
         return Outcome(entry, session, taken.position, duplicate=False)
 
     def _note_changes(self, taken: Taken, entry: Entry) -> None:
-        """An old retained plan wakes nothing; the next live message of its run does."""
-        if entry.retained or isinstance(entry.message, Question | Feedback):
+        """An old retained plan wakes nothing, nor does a bare "ok"; the next message of the run does."""
+        if entry.scope in self.waiting:
+            self.waiting[entry.scope].set()
+        if entry.retained or isinstance(entry.message, Question | Feedback) or _says_nothing(taken.event):
             return
         for step in taken.dropped:
             self.packets.clear(entry.scope, step)
@@ -88,23 +94,35 @@ class Pipeline:
         self.woken.set()
 
     async def refresh(self) -> None:
-        """Prepare the coming steps of every run that changed; a packet goes out when its content is new."""
-        while self.dirty:
-            scope = next(iter(self.dirty))
-            del self.dirty[scope]
-            with self._contained(scope):
-                await self._refresh(scope)
-            await asyncio.sleep(0)
+        """Prepare the coming steps of every run that changed; a packet goes out when its content is new.
 
-    async def _refresh(self, scope: Scope) -> None:
+        The next step of each run comes first. Those behind it wait until no next step does, so that under load, when
+        several events are prepared for at once, it is the distant steps that are prepared less often.
+        """
+        while self.dirty or self.behind:
+            nearest = bool(self.dirty)
+            runs = self.dirty if nearest else self.behind
+            scope = next(iter(runs))
+            del runs[scope]
+            with self._contained(scope):
+                await self._refresh(scope, nearest=nearest)
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+
+    async def _refresh(self, scope: Scope, *, nearest: bool) -> None:
         memory = await self.memories.of(scope)
         session = memory.session(scope.run)
         await self.packets.open(scope)
-        for step in session.itinerary.coming(self.policy.horizon):
+        coming = session.itinerary.coming(self.policy.horizon)
+        for step in coming[:1] if nearest else coming[1:]:
             self._prepare(memory, session, step)
+        if not nearest:
+            return
         for step in session.itinerary.open_steps():
             if step.planned and self.packets.book(scope).made_without_plan(step.id):
                 self._prepare(memory, session, step, final=True, late=True)
+        if coming[1:]:
+            self.behind[scope] = None
 
     async def respond(self, outcomes: Sequence[Outcome]) -> None:
         """Answer what waits for an answer: a step that begins, a step that ends, a question."""
@@ -153,10 +171,20 @@ class Pipeline:
 
     async def _catch_up(self, outcome: Outcome) -> None:
         """At most `gap_wait_s`: the events before a step travel on the other connection."""
-        waited_s = 0.0
-        while outcome.session.waits_for(outcome.entry) and waited_s < self.gap_wait_s:
-            await self.clock.sleep(_GAP_LOOK_S)
-            waited_s += _GAP_LOOK_S
+        if not self.gap_wait_s or not outcome.session.waits_for(outcome.entry):
+            return
+        scope = outcome.entry.scope
+        came = self.waiting[scope] = asyncio.Event()
+        enough = asyncio.ensure_future(self.clock.sleep(self.gap_wait_s))
+        try:
+            while outcome.session.waits_for(outcome.entry) and not enough.done():
+                came.clear()
+                more = asyncio.ensure_future(came.wait())
+                await asyncio.wait({more, enough}, return_when=asyncio.FIRST_COMPLETED)
+                more.cancel()
+        finally:
+            enough.cancel()
+            self.waiting.pop(scope, None)
 
     def _prepare(
         self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
@@ -171,3 +199,8 @@ class Pipeline:
             foreseen = Foreseen.failed("the decision failed; the daemon's log says how")
         self.measures.observe("beforehand_foresight_seconds", self.clock.monotonic_s() - started)
         self.packets.send(session, step, foreseen, final=final, late=late)
+
+
+def _says_nothing(event: Remembered | None) -> bool:
+    """Whether a message of somebody can neither stand in a packet nor tell how something went."""
+    return event is not None and not event.worthy and event.kind == "message" and event.ok is None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from beforehand import limits
 from beforehand.memory.recall import Recall
+from beforehand.trigger import words
 from beforehand.trigger.condition import ConditionProblem, context
 from beforehand.trigger.packs import LOOSE, Pack, RecallAction, Rule
 from beforehand.trigger.situation import TOPICS, Situation
 from beforehand.trigger.template import Template
-from beforehand.trigger.words import Speech
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def fire(packs: Sequence[Pack], situation: Situation) -> Verdict:
     a condition reads `recent`.
     """
     reads = frozenset().union(*(pack.variables for pack in packs))
-    speech = Speech.of(situation.step.goal, situation.step.tool, *situation.step.needs)
+    speech = words.speech(situation.step.goal, situation.step.tool, *situation.step.needs)
     sight = context(situation.as_variables(reads))
     queries: dict[Template, str] = {}
     firings: list[Firing] = []

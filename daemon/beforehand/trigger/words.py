@@ -33,7 +33,8 @@ def split(text: str) -> list[str]:
     return found
 
 
-def of_step(goal: str, tool: str, needs: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1_024)
+def of_step(goal: str, tool: str, needs: tuple[str, ...]) -> tuple[str, ...]:
     """The different words of a step in order: goal, tool, needs; at most limits.SITUATION_WORDS."""
     found = dict.fromkeys(split(goal) + split(tool))
     for need in needs:
@@ -81,6 +82,12 @@ class Vocabulary:
     def met_in(self, speech: Speech) -> bool:
         """Whether any term stands in it."""
         return not self.words.isdisjoint(speech.words) or any(phrase in speech.line for phrase in self.phrases)
+
+
+@lru_cache(maxsize=1_024)
+def speech(*texts: str) -> Speech:
+    """`Speech.of`, kept: a step is asked about at every event until it begins."""
+    return Speech.of(*texts)
 
 
 @lru_cache(maxsize=256)

@@ -81,7 +81,7 @@ def test_a_cancelled_recording_loses_no_record_and_stores_none_twice():
         desk.disk.set()
         await desk.packets.record()
         assert await desk.recorded() == ["s1", "s2"]
-        assert desk.packets._unrecorded == {}
+        assert desk.packets.records.waiting == {}
 
     playing(play)
 
@@ -115,5 +115,35 @@ def test_records_that_wait_for_the_disk_are_bounded_and_what_goes_is_counted(mon
         assert desk.measures.value("beforehand_failures_total", part="packet records") == 2
         await desk.packets.record()
         assert await desk.recorded() == ["s2", "s3", "s4"]
+
+    playing(play)
+
+
+def test_of_prepared_packets_only_those_are_recorded_that_stood_for_a_moment_or_until_their_step_began():
+    async def play(desk):
+        async def say(channel, **message):
+            entries, _ = desk.replay.door.read([Arrival(topics.of_run(RUN, channel), orjson.dumps(message))])
+            await desk.replay.pipeline.respond(await desk.replay.pipeline.take(entries))
+            await desk.replay.pipeline.refresh()
+            await desk.packets.record(standing=False)
+
+        async def versions():
+            return [(one.packet.version, one.packet.final) for one in await desk.journal.packets(RUN)]
+
+        await say("plan", steps=[{"id": "s1", "goal": "look up the order", "needs": ["order_id"]}])
+        await say("event", kind="observation", tool="find", data={"order_id": "W1"})
+        await say("event", kind="observation", tool="find", data={"order_id": "W2"})
+        assert desk.packets.book(RUN).newest["s1"].version == 3
+        assert await versions() == []
+        await desk.replay.clock.advance(limits.PREPARED_RECORD_S)
+        await desk.packets.record(standing=False)
+        assert await versions() == [(3, False)]
+        await say("event", kind="observation", tool="find", data={"order_id": "W3"})
+        await desk.begin("s1")
+        desk.packets._books.clear()
+        await desk.packets.open(RUN)
+        assert desk.packets.book(RUN).versions == {"s1": 5}
+        await desk.packets.record(standing=False)
+        assert await versions() == [(3, False), (4, False), (5, True)]
 
     playing(play)
