@@ -81,8 +81,6 @@ AHEAD_SEQ: Final = 100_000
 
 RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""
-PREPARED_RECORD_S: Final = 1.0
-"""How long a prepared packet stands before its record goes to the journal; one that is replaced before has none."""
 UNRECORDED_PACKETS: Final = 10_000
 """Packets whose records wait for the disk; past that the oldest record is given up, and counted."""
 

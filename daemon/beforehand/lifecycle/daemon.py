@@ -142,7 +142,7 @@ class Daemon:
         """Put packets and decisions on disk behind their publication."""
         while True:
             await asyncio.sleep(limits.RECORD_EVERY_S)
-            await self.pipeline.packets.record(standing=False)
+            await self.pipeline.packets.record()
 
 
 async def _cancelled(tasks: list[asyncio.Task[None]]) -> None:

@@ -68,7 +68,7 @@ class Packets:
             self.measures.count("beforehand_unchanged_total")
             return None
         book.sent(packet)
-        self.records.keep(session.scope, packet, foreseen, header.created_us)
+        self.records.keep(packet, foreseen)
         topic = topics.of_packet(session.scope, step.id, self.root)
         self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
         self._measure(packet)
@@ -79,13 +79,11 @@ class Packets:
         book = self._books.get(scope)
         if book is not None:
             book.closed(step)
-        self.records.settle(scope, step)
         self.publisher.put(Outgoing(topics.of_packet(scope, step, self.root), b"", retain=True))
 
-    async def record(self, *, standing: bool = True) -> None:
-        """Store what was sent and is not stored yet; standing: also prepared packets that may still be replaced."""
-        moment_us = round(limits.PREPARED_RECORD_S * 1e6)
-        await self.records.store(None if standing else self.clock.now_us() - moment_us)
+    async def record(self) -> None:
+        """Store what was sent and is not stored yet."""
+        await self.records.store()
 
     def _header(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> PacketHeader:
         version = self._books[session.scope].next_version(step.id)

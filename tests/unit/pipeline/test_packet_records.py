@@ -119,13 +119,12 @@ def test_records_that_wait_for_the_disk_are_bounded_and_what_goes_is_counted(mon
     playing(play)
 
 
-def test_of_prepared_packets_only_those_are_recorded_that_stood_for_a_moment_or_until_their_step_began():
+def test_every_packet_that_was_sent_is_recorded_prepared_ones_too():
     async def play(desk):
         async def say(channel, **message):
             entries, _ = desk.replay.door.read([Arrival(topics.of_run(RUN, channel), orjson.dumps(message))])
             await desk.replay.pipeline.respond(await desk.replay.pipeline.take(entries))
             await desk.replay.pipeline.refresh()
-            await desk.packets.record(standing=False)
 
         async def versions():
             return [(one.packet.version, one.packet.final) for one in await desk.journal.packets(RUN)]
@@ -133,17 +132,13 @@ def test_of_prepared_packets_only_those_are_recorded_that_stood_for_a_moment_or_
         await say("plan", steps=[{"id": "s1", "goal": "look up the order", "needs": ["order_id"]}])
         await say("event", kind="observation", tool="find", data={"order_id": "W1"})
         await say("event", kind="observation", tool="find", data={"order_id": "W2"})
-        assert desk.packets.book(RUN).newest["s1"].version == 3
-        assert await versions() == []
-        await desk.replay.clock.advance(limits.PREPARED_RECORD_S)
-        await desk.packets.record(standing=False)
-        assert await versions() == [(3, False)]
-        await say("event", kind="observation", tool="find", data={"order_id": "W3"})
+        await desk.packets.record()
+        assert await versions() == [(1, False), (2, False), (3, False)]
         await desk.begin("s1")
         desk.packets._books.clear()
         await desk.packets.open(RUN)
-        assert desk.packets.book(RUN).versions == {"s1": 5}
-        await desk.packets.record(standing=False)
-        assert await versions() == [(3, False), (4, False), (5, True)]
+        assert desk.packets.book(RUN).versions == {"s1": 4}
+        await desk.packets.record()
+        assert await versions() == [(1, False), (2, False), (3, False), (4, True)]
 
     playing(play)
