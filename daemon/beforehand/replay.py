@@ -67,6 +67,8 @@ class Replay:
         await self.door.set_aside(refused)
         outcomes = await self.pipeline.take(entries)
         await self.journal.append([outcome.entry for outcome in outcomes])
+        for outcome in outcomes:
+            self.pipeline.memories.release(outcome.entry.scope)
         await self.pipeline.respond(outcomes)
         await self.pipeline.refresh()
         await self.pipeline.packets.record()

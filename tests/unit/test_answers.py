@@ -91,3 +91,33 @@ def test_a_mode_that_is_not_served_says_which_are():
         assert "timeline" in reply["reason"]
 
     staged(play)
+
+
+def test_a_reply_stays_within_the_budget_and_within_one_message():
+    async def play(stage):
+        for number in range(150):
+            await stage.event(f"note {number}: " + "the river is wide and slow today " * 30, role="user")
+        reply = await stage.recall("the river", k=100, budget_tokens=0)
+        assert reply["items"] == []
+        reply = await stage.recall("the river", k=100)
+        assert 0 < len(reply["items"]) < 100
+
+    staged(play)
+
+
+def test_a_question_that_breaks_us_is_answered_with_an_error(monkeypatch):
+    async def play(stage):
+        monkeypatch.setattr(type(stage.replay.pipeline.answers), "_ask", lambda *_: 1 / 0)
+        reply = await stage.recall("anything")
+        assert reply["status"] == "error"
+        assert "failed" in reply["reason"]
+
+    staged(play)
+
+
+def test_a_question_about_the_first_day_of_the_calendar_is_answered():
+    async def play(stage):
+        await stage.event("an event of today", role="user")
+        assert (await stage.recall("what was at 0001-01-01T00:00:00+23:59?"))["status"] in {"ready", "empty", "error"}
+
+    staged(play)

@@ -77,7 +77,8 @@ class Daemon:
             storing = group.create_task(self._store(arrivals, outcomes, refused))
             self._storing.add(storing)
             storing.add_done_callback(self._storing.discard)
-            await self.pipeline.respond(outcomes)
+            for gap in await self.pipeline.respond(outcomes):
+                group.create_task(self.pipeline.begin_behind(gap))
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 
@@ -85,9 +86,7 @@ class Daemon:
         self, arrivals: Sequence[Arrival], outcomes: Sequence[Outcome], refused: Sequence[Refused]
     ) -> None:
         """Durable, then acknowledged, then receipted."""
-        scopes = [outcome.entry.scope for outcome in outcomes] + [one.scope for one in refused if one.scope]
-        for scope in scopes:
-            self.pipeline.memories.hold(scope)
+        scopes = [outcome.entry.scope for outcome in outcomes]
         try:
             stored, unstorable = await self._append(outcomes)
             set_aside = [*refused, *unstorable]

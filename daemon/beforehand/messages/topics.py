@@ -130,13 +130,13 @@ def answers_below(scope: Scope, topic: str, root: str = ROOT) -> bool:
     """Whether a recall of this agent may name `topic` as its response topic.
 
     It stands below the agent's own `{root}/{tenant}/{agent}/`, has nothing that a topic name may not have, and is no
-    channel that the daemon reads: an answer is never taken for a message.
+    channel that the daemon reads, and no packet or receipt: an answer is never taken for something else.
     """
     prefix = f"{root}/{encode(scope.tenant)}/{encode(scope.agent)}/"
     if not topic.startswith(prefix) or len(topic) == len(prefix) or not is_name(topic):
         return False
     levels = topic[len(prefix) :].split("/")
-    return not (len(levels) == 2 and levels[1] in CHANNELS)
+    return not (len(levels) == 2 and levels[1] in CHANNELS) and levels[1:2] not in (["packet"], ["receipt"])
 
 
 def filters(channels: tuple[Channel, ...], root: str = ROOT) -> list[str]:

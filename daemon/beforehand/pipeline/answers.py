@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
 from beforehand import limits
 from beforehand.context.budget import fit
 from beforehand.context.choice import Choice
+from beforehand.context.tokens import count_tokens
 from beforehand.errors import NotFound
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Channel, Found, Recall
@@ -28,6 +30,9 @@ from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.ports import Clock, Embedder
 from beforehand.trigger.policy import Policy
 
+_log = structlog.get_logger()
+_ITEM_OVERHEAD: Final = 400
+"""Bytes of an item beside its text, at most."""
 _ROUTES: Final[dict[str, tuple[Channel, ...]]] = {
     "auto": ("exact", "facts", "tree"),
     "exact": ("exact",),
@@ -63,7 +68,12 @@ class Answers:
         question = entry.message
         assert isinstance(question, Question)  # noqa: S101  the pipeline matched it
         topic = entry.response_topic or topics.of_run(entry.scope, "reply", self.root)
-        payload = codec.write(self.reply(memory, session, entry.id, question))
+        try:
+            reply = self.reply(memory, session, entry.id, question)
+        except Exception:  # noqa: BLE001  whatever it is, the asker is told that there is no answer
+            _log.exception("a question cannot be answered", scope=entry.scope)
+            reply = Reply(id=entry.id, status="error", reason="the answer failed; the daemon's log says how")
+        payload = codec.write(reply)
         self.publisher.put(Outgoing(topic, payload, correlation=entry.correlation))
 
     def reply(self, memory: AgentMemory, session: Session, question_id: str, question: Question) -> Reply:
@@ -76,12 +86,13 @@ class Answers:
         budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
         choices = [_choice(memory, session, find, rank) for rank, find in enumerate(found)]
         fitted = fit(choices, budget)
+        items = [_item(memory, find) for find in found]
         missing = self.embedder is None and question.mode in ("auto", "semantic", "tree")
         return Reply(
             id=question_id,
             status="degraded" if missing else "ready" if found else "empty",
             reason="without embedder" if missing else None,
-            items=[_item(memory, find) for find in found],
+            items=_within(items, question.budget_tokens),
             rendered=fitted.rendered,
             tokens=fitted.tokens,
             searched=len(memory.events),
@@ -167,6 +178,19 @@ def _item(memory: AgentMemory, found: Found) -> ReplyItem:
         channel=found.channel,
         score=found.score,
     )
+
+
+def _within(items: list[ReplyItem], budget_tokens: int | None) -> list[ReplyItem]:
+    """Items from the first on, as many as the asker's budget and one message (limits.PACKET_BYTES) hold."""
+    kept: list[ReplyItem] = []
+    tokens, size = 0, 0
+    for item in items:
+        tokens += count_tokens(item.text)
+        size += len(item.text.encode()) + _ITEM_OVERHEAD
+        if (budget_tokens is not None and tokens > budget_tokens) or size > limits.PACKET_BYTES // 2:
+            break
+        kept.append(item)
+    return kept
 
 
 def _text(memory: AgentMemory, found: Found) -> str:

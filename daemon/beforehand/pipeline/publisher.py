@@ -35,21 +35,29 @@ class Publisher:
         self._clock = clock
         self._measures = measures
         self._retained: dict[str, Outgoing] = {}
-        self._plain: deque[Outgoing] = deque(maxlen=limits.PENDING_RECEIPTS)
+        self._plain: deque[Outgoing] = deque()
         self._standing: dict[str, Outgoing] = {}
         self._busy: set[str] = set()
+        self._plain_next = False
         self._wake = asyncio.Event()
 
     def put(self, outgoing: Outgoing) -> None:
         """Hand over; returns at once. Past limits.PENDING_PACKETS waiting topics the oldest gives way."""
-        if not outgoing.retain:
-            self._plain.append(outgoing)
-        else:
+        if outgoing.retain:
             self._retained[outgoing.topic] = outgoing
-            if len(self._retained) > limits.PENDING_PACKETS:
-                self._retained.pop(next(iter(self._retained)))
-                self._measures.count("beforehand_failures_total", part="publisher")
+        else:
+            self._plain.append(outgoing)
+        self._drop_oldest()
         self._wake.set()
+
+    def _drop_oldest(self) -> None:
+        """Keep what waits within its bounds; what goes is counted."""
+        if len(self._retained) > limits.PENDING_PACKETS:
+            self._retained.pop(next(iter(self._retained)))
+            self._measures.count("beforehand_failures_total", part="publisher")
+        if len(self._plain) > limits.PENDING_RECEIPTS:
+            self._plain.popleft()
+            self._measures.count("beforehand_failures_total", part="publisher")
 
     async def run(self) -> None:
         """Publish until cancelled."""
@@ -73,12 +81,15 @@ class Publisher:
             await self._send(outgoing)
 
     def _next(self) -> Outgoing | None:
-        """The next message whose topic nobody is publishing to."""
+        """The next message whose topic nobody is publishing to; packets and receipts take turns."""
         topic = next((topic for topic in self._retained if topic not in self._busy), None)
-        if topic is not None:
-            self._busy.add(topic)
-            return self._retained.pop(topic)
-        return self._plain.popleft() if self._plain else None
+        self._plain_next = not self._plain_next
+        if self._plain and (topic is None or self._plain_next):
+            return self._plain.popleft()
+        if topic is None:
+            return None
+        self._busy.add(topic)
+        return self._retained.pop(topic)
 
     async def _send(self, outgoing: Outgoing) -> None:
         started = self._clock.monotonic_s()

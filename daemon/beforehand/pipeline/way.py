@@ -44,6 +44,10 @@ class Outcome:
     duplicate: bool
 
 
+def _begins(outcome: Outcome) -> bool:
+    return isinstance(outcome.entry.message, StepMark) and outcome.entry.message.phase == "begin"
+
+
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     """Entries in, packets out. One event loop; nothing here waits for the disk except a first touch of an agent."""
@@ -62,9 +66,13 @@ class Pipeline:
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
-        """Fold entries into memory, in order. What they change is prepared by `refresh`; steps are answered here."""
+        """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
+
+        Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten.
+        """
         outcomes = []
         for entry in entries:
+            self.memories.hold(entry.scope)
             memory = await self.memories.of(entry.scope)
             outcomes.append(self._take_one(memory, entry))
         return outcomes
@@ -84,8 +92,9 @@ class Pipeline:
 
     def _note_changes(self, taken: Taken, entry: Entry) -> None:
         """An old retained plan wakes nothing, nor does a bare "ok"; the next message of the run does."""
-        if entry.scope in self.waiting:
-            self.waiting[entry.scope].set()
+        came = self.waiting.pop(entry.scope, None)
+        if came is not None:
+            came.set()
         if entry.retained or isinstance(entry.message, Question | Feedback) or _says_nothing(taken.event):
             return
         for step in taken.dropped:
@@ -124,11 +133,26 @@ class Pipeline:
         if coming[1:]:
             self.behind[scope] = None
 
-    async def respond(self, outcomes: Sequence[Outcome]) -> None:
-        """Answer what waits for an answer: a step that begins, a step that ends, a question."""
+    async def respond(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Answer what waits for an answer: a step that begins, a step that ends, a question.
+
+        Returns the begins whose run still misses what its agent sent before: `begin_behind` answers them, beside the
+        lane, so that one run's gap delays no other run.
+        """
+        gaps = []
         for outcome in outcomes:
+            if self.gap_wait_s and _begins(outcome) and outcome.session.waits_for(outcome.entry):
+                gaps.append(outcome)
+                continue
             with self._contained(outcome.entry.scope):
                 await self._respond(outcome)
+        return gaps
+
+    async def begin_behind(self, outcome: Outcome) -> None:
+        """Wait a moment for what the agent's counter says is on the way, then answer the begin."""
+        with self._contained(outcome.entry.scope):
+            await self._catch_up(outcome)
+            await self._respond(outcome)
 
     async def _respond(self, outcome: Outcome) -> None:
         match outcome.entry.message:
@@ -154,37 +178,29 @@ class Pipeline:
             _log.exception("a run cannot be served", scope=scope)
 
     async def _begin(self, outcome: Outcome, step_id: str) -> None:
-        """Wait a moment for what the agent's counter says is on the way, then send the step's final packet.
-
-        A begin that comes again after a crash is answered if its packet was not.
-        """
+        """Send the step's final packet. A begin that comes again after a crash is answered if its packet was not."""
         scope = outcome.entry.scope
-        await self._catch_up(outcome)
         memory = await self.memories.of(scope)
         await self.packets.open(scope)
         step = outcome.session.itinerary.steps.get(step_id)
         if step is None:
             return  # the id of an earlier message, used for another step: a duplicate, which began nothing
-        if outcome.duplicate and (step.ended or self.packets.book(scope).has_final(step.id)):
-            return
+        if step.ended or (outcome.duplicate and self.packets.book(scope).has_final(step.id)):
+            return  # over before it could be answered, or answered before a crash
         self._prepare(memory, outcome.session, step, final=True)
 
     async def _catch_up(self, outcome: Outcome) -> None:
         """At most `gap_wait_s`: the events before a step travel on the other connection."""
-        if not self.gap_wait_s or not outcome.session.waits_for(outcome.entry):
-            return
-        scope = outcome.entry.scope
-        came = self.waiting[scope] = asyncio.Event()
         enough = asyncio.ensure_future(self.clock.sleep(self.gap_wait_s))
         try:
             while outcome.session.waits_for(outcome.entry) and not enough.done():
-                came.clear()
+                came = self.waiting.setdefault(outcome.entry.scope, asyncio.Event())
                 more = asyncio.ensure_future(came.wait())
                 await asyncio.wait({more, enough}, return_when=asyncio.FIRST_COMPLETED)
                 more.cancel()
         finally:
             enough.cancel()
-            self.waiting.pop(scope, None)
+            self.waiting.pop(outcome.entry.scope, None)
 
     def _prepare(
         self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
