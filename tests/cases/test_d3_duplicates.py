@@ -42,8 +42,11 @@ class BareClient:
 @pytest.mark.parametrize("kind", ["mosquitto", "iotcore"])
 def test_d3_one_event_is_stored_once_with_dup_without_it_and_after_a_restart(tmp_path, kind):
     (tmp_path / "broker").mkdir()
-    with brokers.running(kind, tmp_path / "broker") as broker, up(tmp_path, port=broker.port) as daemon:
-        bare = BareClient(broker.port_311)
+    with (
+        brokers.running(kind, tmp_path / "broker", protocol="3.1.1") as broker,
+        up(tmp_path, port=broker.port, protocol="3.1.1") as daemon,
+    ):
+        bare = BareClient(broker.port)
         event, topic = b'{"kind":"note","text":"x","id":"e1"}', f"{ROOT}/event"
         bare.publish(topic, event, 1, dup=True)
         bare.publish(topic, event, 1, dup=True)
@@ -60,6 +63,6 @@ def test_d3_one_event_is_stored_once_with_dup_without_it_and_after_a_restart(tmp
 
 
 def _wait_until_stored(broker, daemon, name: str) -> None:
-    with PlainAgent(broker.port) as agent:
+    with PlainAgent(broker.port, "3.1.1") as agent:
         agent.say("event", kind="note", id=name, receipt=True)
         assert agent.next("receipt", id=name)["accepted"] is True

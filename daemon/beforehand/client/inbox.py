@@ -61,8 +61,12 @@ class Inbox:
         """Nobody waits for it any more."""
         self._replies.pop(question, None)
 
-    def put_packet(self, packet: Packet) -> None:
-        """A packet came. An older version never replaces a newer one."""
+    def put_packet(self, packet: Packet, *, stored: bool = False) -> None:
+        """A packet came. An older version never replaces a newer one.
+
+        stored: the broker had kept it, so it was made before this client subscribed: it fulfils no promise, since the
+        final packet that stands there may be of an earlier begin.
+        """
         key = (packet.run, packet.step)
         with self._lock:
             if _newer(packet, self._packets.get(key)):
@@ -70,7 +74,9 @@ class Inbox:
                 self._packets.move_to_end(key)
                 if len(self._packets) > limits.INBOX_PACKETS:
                     self._packets.popitem(last=False)
-            fulfilled = [one for one in self._finals.get(key, ()) if packet.final and _newer(packet, one.known)]
+            fulfilled = [
+                one for one in self._finals.get(key, ()) if packet.final and not stored and _newer(packet, one.known)
+            ]
         for one in fulfilled:
             keep(one.final, packet)
 

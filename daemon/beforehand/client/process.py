@@ -140,7 +140,7 @@ class Process:
         if channel == "packet":
             packet = Packet.model_validate(body)
             if packet.run == run and run not in self._closing:
-                self.inbox.put_packet(packet)
+                self.inbox.put_packet(packet, stored=arrival.retained)
         elif channel == "reply":
             self.inbox.put_reply(Reply.model_validate(body))
         elif "durable_to" in body:
