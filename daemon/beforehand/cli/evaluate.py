@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,7 @@ def command(
     setting: Annotated[Setting, typer.Option(help="How the runs are played.")] = Setting.SINGLE,
     view: Annotated[int, typer.Option(min=0, help="Newest events that the agent still sees.")] = 0,
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
+    match: Annotated[str | None, typer.Option(help="Only runs whose id this regular expression finds.")] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="So many runs, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the runs and weaves them.")] = 0,
     model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
@@ -50,7 +52,8 @@ def command(
     """Replay recorded runs and compare what each policy puts before every step, with what the step then needed."""
     with advising():
         settings = load(config, policy={"model": model, "window_events": view})
-        chosen = drawn(read(file), split, runs, seed)
+        named = [run for run in read(file) if match is None or re.search(match, run.id)]
+        chosen = drawn(named, split, runs, seed)
         scores = asyncio.run(
             _evaluate(settings, chosen, setting, policy or [], budget or _BUDGETS, view=view, seed=seed)
         )
