@@ -28,6 +28,7 @@ def read(address: Address, payload: bytes, *, received_us: int, arrival_id: str,
     """
     body, enveloped = payloads.read(payload)
     message = _validated(address.channel, body, enveloped=enveloped)
+    payloads.keep_digits(payload)
     return Entry(
         scope=address.scope,
         channel=address.channel,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
+import re
 from typing import Any
 
 import orjson
@@ -14,6 +16,8 @@ from beforehand.errors import Refusal
 _ONE_OBJECT = 'send one JSON object in UTF-8, such as {"kind": "note", "text": "hello"}'
 _NO_MARK = "send UTF-8 without a byte order mark"
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_MANY_DIGITS = re.compile(rb"[0-9]{19}")
+_LONGEST = 20
 _JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", float: "number", bool: "boolean"}
 
 
@@ -48,6 +52,21 @@ def _object(payload: bytes) -> dict[str, Any]:
     if payload.count(b"{") + payload.count(b"[") > limits.NESTING and _depth(body) > limits.NESTING:
         raise Refusal("payload", f"nested deeper than {limits.NESTING} levels", "flatten it, or send it as text")
     return body
+
+
+def keep_digits(payload: bytes) -> None:
+    """Raises Refusal when a whole number of the JSON has more digits than 64 bits hold: it would be rounded."""
+    if _MANY_DIGITS.search(payload):
+        json.loads(payload, parse_int=_whole)
+
+
+def _whole(digits: str) -> int:
+    number = int(digits[:_LONGEST])
+    if len(digits) > _LONGEST or not -(2**63) <= number < 2**64:
+        raise Refusal(
+            "payload", f"the number {digits[:40]} has more digits than 64 bits hold", "send it as text, in quotes"
+        )
+    return number
 
 
 def _opened(envelope: dict[str, Any]) -> dict[str, Any]:
