@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import faiss
 import numpy as np
@@ -17,14 +17,24 @@ from tests.bench.measure import Row, median_us, resident_growth, row, show, undi
 from beforehand.index.semantic import SemanticWindows
 
 Vectors = NDArray[np.float32]
-Search = Callable[[Vectors, int, int], NDArray[np.int64]]
-"""(query, start, stop) to the ten best rows of the window."""
+
+
+class Window(NamedTuple):
+    """A question to rows start, ..., stop - 1."""
+
+    query: Vectors
+    start: int
+    stop: int
+
+
+Search = Callable[[Window], NDArray[np.int64]]
+"""A window to its ten best rows."""
 
 DIMENSIONS = 256
 SIZES = (10_000, 100_000, 1_000_000)
 SHARES = (0.01, 0.1, 0.5, 1.0)
 AGENTS = 1_000
-QUERIES = 80
+QUERIES = 40
 K = 10
 
 
@@ -77,44 +87,44 @@ def _windows(size: int) -> list[Row]:
     for share in SHARES:
         length = int(size * share)
         starts = np.random.default_rng(3).integers(0, size - length + 1, QUERIES).tolist()
+        windows = [Window(query, start, start + length) for query, start in zip(asked, starts, strict=True)]
+        bars = [_bar(vectors, window) for window in windows]
         for rival, search in rivals:
-            lines.append(
-                _compare(f"{name}: ten best in {length:,}", index, vectors, asked, starts, length, rival, search)
-            )
+            line = f"{name}: ten best in {length:,}"
+            lines.append(_compare(line, vectors, windows, bars, _ours(index), rival, search))
     return lines
+
+
+def _ours(index: SemanticWindows) -> Search:
+    return lambda window: index.search(window.query, K, slice(window.start, window.stop))[0]
 
 
 def _compare(
     name: str,
-    index: SemanticWindows,
     vectors: Vectors,
-    asked: Vectors,
-    starts: list[int],
-    length: int,
+    windows: list[Window],
+    bars: list[float],
+    ours: Search,
     rival: str,
-    search: Search,
+    theirs: Search,
 ) -> Row:
-    def ours(number: int) -> NDArray[np.int64]:
-        return index.search(asked[number], K, slice(starts[number], starts[number] + length))[0]
-
-    def theirs(number: int) -> NDArray[np.int64]:
-        return search(asked[number], starts[number], starts[number] + length)
-
-    numbers = range(QUERIES)
-    our_us, their_us = median_us(ours, theirs, arguments=numbers)
-    found = [
-        (_recall(vectors, asked[number], starts[number], length, rows(number)) for number in numbers)
-        for rows in (ours, theirs)
+    our_us, their_us = median_us(ours, theirs, arguments=windows)
+    recalls = [
+        round(float(np.mean([_recall(vectors, window, bar, search(window)) for window, bar in pairs])), 3)
+        for search, pairs in ((side, list(zip(windows, bars, strict=True))) for side in (ours, theirs))
     ]
-    our_recall, their_recall = (round(float(np.mean(list(recalls))), 3) for recalls in found)
-    return row(name, "us", our_us, rival, their_us, recall=our_recall, their_recall=their_recall)
+    return row(name, "us", our_us, rival, their_us, recall=recalls[0], their_recall=recalls[1])
 
 
-def _recall(vectors: Vectors, query: Vectors, start: int, length: int, rows: NDArray[np.int64]) -> float:
+def _bar(vectors: Vectors, window: Window) -> float:
+    """The score of the tenth best, less what rounding may take."""
+    scores = vectors[window.start : window.stop] @ window.query
+    return float(np.partition(scores, len(scores) - K)[len(scores) - K]) - 1e-5
+
+
+def _recall(vectors: Vectors, window: Window, bar: float, rows: NDArray[np.int64]) -> float:
     """Share of the true ten best that were found; equals count as each other."""
-    scores = vectors[start : start + length] @ query
-    bar = np.partition(scores, length - K)[length - K] - 1e-5
-    return float((vectors[rows] @ query >= bar).sum()) / K
+    return float((vectors[rows] @ window.query >= bar).sum()) / K
 
 
 def _filled(vectors: Vectors) -> tuple[SemanticWindows, float]:
@@ -132,36 +142,34 @@ def _filled(vectors: Vectors) -> tuple[SemanticWindows, float]:
 
 
 def _rivals(vectors: Vectors) -> Iterator[tuple[str, Search]]:
-    yield "numpy: slice @ query, argpartition", lambda query, start, stop: _numpy(vectors, query, start, stop)
+    yield "numpy: slice @ query, argpartition", lambda window: _numpy(vectors, window)
     flat = faiss.IndexFlatIP(DIMENSIONS)
     flat.add(vectors)
-    yield "faiss IndexFlatIP, IDSelectorRange", lambda query, start, stop: _faiss(flat, query, start, stop, K)
+    yield "faiss IndexFlatIP, IDSelectorRange", lambda window: _faiss(flat, window, K)
     scale = 127 / float(np.abs(vectors).max())
     eight = faiss.IndexScalarQuantizer(
         DIMENSIONS, faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
     )
     eight.add(np.round(vectors * scale))
 
-    def rescored(query: Vectors, start: int, stop: int) -> NDArray[np.int64]:
-        near = _faiss(eight, query * scale, start, stop, 40)
-        return near[np.argsort(-(vectors[near] @ query))[:K]]
+    def rescored(window: Window) -> NDArray[np.int64]:
+        near = _faiss(eight, window._replace(query=window.query * scale), 40)
+        return near[np.argsort(-(vectors[near] @ window.query))[:K]]
 
     yield "faiss int8, IDSelectorRange, 40 rescored", rescored
     if find_spec("hnswlib") and len(vectors) <= 100_000:
         yield "hnswlib M=16, ef=400, filter", _hnsw(vectors)
 
 
-def _numpy(vectors: Vectors, query: Vectors, start: int, stop: int) -> NDArray[np.int64]:
-    scores = vectors[start:stop] @ query
-    if len(scores) <= K:
-        return np.argsort(-scores) + start
+def _numpy(vectors: Vectors, window: Window) -> NDArray[np.int64]:
+    scores = vectors[window.start : window.stop] @ window.query
     best = np.argpartition(scores, len(scores) - K)[-K:]
-    return best[np.argsort(-scores[best])] + start
+    return best[np.argsort(-scores[best])] + window.start
 
 
-def _faiss(index: Any, query: Vectors, start: int, stop: int, k: int) -> NDArray[np.int64]:
-    chosen = faiss.SearchParameters(sel=faiss.IDSelectorRange(start, stop))
-    found: NDArray[np.int64] = index.search(query[None, :], k, params=chosen)[1][0]
+def _faiss(index: Any, window: Window, k: int) -> NDArray[np.int64]:
+    chosen = faiss.SearchParameters(sel=faiss.IDSelectorRange(window.start, window.stop))
+    found: NDArray[np.int64] = index.search(window.query[None, :], k, params=chosen)[1][0]
     return found[found >= 0]
 
 
@@ -172,8 +180,9 @@ def _hnsw(vectors: Vectors) -> Search:
     graph.add_items(vectors)
     graph.set_ef(400)
 
-    def search(query: Vectors, start: int, stop: int) -> NDArray[np.int64]:
-        labels, _ = graph.knn_query(query, k=K, filter=lambda label: start <= label < stop, num_threads=1)
+    def search(window: Window) -> NDArray[np.int64]:
+        inside = range(window.start, window.stop)
+        labels, _ = graph.knn_query(window.query, k=K, filter=inside.__contains__, num_threads=1)
         return labels[0].astype(np.int64)
 
     return search
@@ -206,7 +215,7 @@ def _agents(agents: int) -> list[Row]:
     pairs = list(zip(draw.integers(0, agents, 800).tolist(), draw.integers(0, QUERIES, 800).tolist(), strict=True))
     our_us, their_us = median_us(
         lambda pair: indexes[pair[0]].search(asked[pair[1]], K),
-        lambda pair: _numpy(arrays[pair[0]], asked[pair[1]], 0, len(arrays[pair[0]])),
+        lambda pair: _numpy(arrays[pair[0]], Window(asked[pair[1]], 0, len(arrays[pair[0]]))),
         arguments=pairs,
     )
     resident = resident_growth(fill_agents, agents) / sum(agent_sizes(agents))
