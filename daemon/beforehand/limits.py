@@ -181,6 +181,8 @@ INBOX_PACKETS: Final = 1_024
 """Packets that a client keeps for steps that have not ended."""
 ASK_FIRST_S: Final = 5.0
 """How long a client waits for a confirmation before it asks with a message said before; it doubles."""
+ASK_SOON_S: Final = 1.0
+"""The same after a reconnection: when a broker restarts, the daemon may come back to it after the client."""
 ASK_LAST_S: Final = 60.0
 """Where the doubling ends."""
 CUT_OFF: Final = 5

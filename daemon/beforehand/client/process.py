@@ -116,9 +116,14 @@ class Process:
         answer names what lies between. To send all again would fill the queue of a daemon that only stands still.
         """
         wait_s = limits.ASK_FIRST_S
+        changed = asyncio.wrap_future(self.link.changed.next())
         while True:
             upto, heard = self.outbox.newest(), self.confirmed.next()
-            await asyncio.sleep(wait_s)
+            await asyncio.wait({changed}, timeout=wait_s)
+            if changed.done():
+                changed = asyncio.wrap_future(self.link.changed.next())
+                wait_s = limits.ASK_SOON_S
+                continue
             wait_s = limits.ASK_FIRST_S if heard.done() else min(2 * wait_s, limits.ASK_LAST_S)
             if self.link.trouble is None:
                 self.link.again(self.outbox.ends(upto))

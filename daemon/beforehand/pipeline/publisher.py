@@ -108,6 +108,7 @@ class Publisher:
             _log.warning("the broker refused a publish", topic=outgoing.topic, reason=str(error))
         except BusUnavailable:
             self._put_back(outgoing)
+            await asyncio.sleep(0)  # the bus may have to run first, to notice that its connection is lost
             await self._bus.connected()
         except asyncio.CancelledError:
             self._put_back(outgoing)  # for `drain`; twice does no harm

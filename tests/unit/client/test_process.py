@@ -214,22 +214,26 @@ def test_a_closed_run_is_listened_to_until_all_is_confirmed(spoken):
     assert hearer._counters == {}
 
 
-def test_unconfirmed_messages_are_asked_about_by_their_ends_and_less_often(spoken, monkeypatch):
+def test_unconfirmed_messages_are_asked_about_by_their_ends_and_soon_after_a_reconnection(spoken, monkeypatch):
     hearer, run, _ = spoken
     say(run, 5)
     hearer.link.trouble = None
     assert len(hearer.link._sending._next(100)) == 5
-    slept = []
+    waited = []
 
-    async def sleep(seconds):
-        slept.append(seconds)
-        if len(slept) == 7:
+    async def wait(futures, timeout):
+        waited.append(timeout)
+        if len(waited) == 8:
+            hearer.link.changed.ring()
+        if len(waited) == 10:
             raise asyncio.CancelledError
+        return await real(futures, timeout=0.001)
 
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    real = asyncio.wait
+    monkeypatch.setattr(asyncio, "wait", wait)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(hearer._ask())
-    assert slept == [5, 10, 20, 40, 60, 60, 60]
+    assert waited == [5, 10, 20, 40, 60, 60, 60, 60, 1, 2]
     assert [one.seq for one in hearer.link._sending._next(100)] == [1, 5]
 
 

@@ -1,0 +1,80 @@
+"""The way out when the broker goes away in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+
+from beforehand.backends.clocks import VirtualClock
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.errors import BusUnavailable
+from beforehand.pipeline.publisher import Outgoing, Publisher
+
+
+class Bus:
+    """Loses its connection, notices that only when it gets the loop, and says that it is connected until then."""
+
+    def __init__(self):
+        self.connections = 1
+        self.published = []
+        self.tried = 0
+        self.lost = True
+
+    async def publish(self, topic, payload, **_):
+        self.tried += 1
+        assert self.tried < 1_000, "the loop was never given to anybody else"
+        if self.lost:
+            raise BusUnavailable("gone.", "")
+        self.published.append((topic, payload))
+
+    async def connected(self):
+        """At once."""
+
+    async def reconnected(self, seen):
+        await asyncio.Event().wait()
+
+
+def test_a_publisher_that_cannot_publish_lets_the_bus_notice():
+    async def play():
+        bus = Bus()
+        publisher = Publisher(bus, VirtualClock(), RecordedMeasures())
+        publisher.put(Outgoing("a", b"1", retain=True))
+        publisher.put(Outgoing("b", b"2"))
+        running = asyncio.create_task(publisher.run())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert bus.published == []
+        bus.lost = False
+        while len(bus.published) < 2:
+            await asyncio.sleep(0)
+        running.cancel()
+        await asyncio.wait([running])
+        assert sorted(bus.published) == [("a", b"1"), ("b", b"2")]
+
+    asyncio.run(play())
+
+
+def test_what_was_on_its_way_when_the_publisher_ended_is_published_by_drain():
+    async def play():
+        bus = Bus()
+        bus.lost = False
+        stuck = asyncio.Event()
+        publish = bus.publish
+
+        async def slow(topic, payload, **_):
+            await stuck.wait()
+            await publish(topic, payload)
+
+        bus.publish = slow
+        publisher = Publisher(bus, VirtualClock(), RecordedMeasures())
+        publisher.put(Outgoing("a", b"1", retain=True))
+        publisher.put(Outgoing("b", b"2"))
+        running = asyncio.create_task(publisher.run())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        running.cancel()
+        await asyncio.wait([running])
+        stuck.set()
+        await publisher.drain()
+        assert sorted(bus.published) == [("a", b"1"), ("b", b"2")]
+
+    asyncio.run(play())
