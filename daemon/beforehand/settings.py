@@ -20,6 +20,8 @@ from beforehand.messages import shape, topics
 from beforehand.messages.values import Identifier, Misfit
 
 ENVIRONMENT_PREFIX = "BEFOREHAND_"
+NO_MODEL = "none"
+"""`policy.model` for rules alone."""
 DEFAULT_FILE = Path("beforehand.toml")
 
 
@@ -100,7 +102,7 @@ class PolicySettings(Section):
     bar: Annotated[float, Field(ge=0, le=1)] = Field(
         0.08, description="probability that the best item needs for anything to be said"
     )
-    model: str | None = Field("default", description="trigger model by name, or its folder; none: rules alone")
+    model: str = Field("default", description="trigger model by name, or its folder; `none`: rules alone")
     packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")
     gap_wait_s: Annotated[float, Field(ge=0, le=1)] = Field(
         0.02, description="how long a step waits for messages that its counter says are on the way"
