@@ -19,7 +19,7 @@ from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.mqtt.bus import MqttBus
-from beforehand.errors import ModelRefused
+from beforehand.errors import ModelRefused, SettingsError
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
@@ -34,7 +34,7 @@ from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.replay import Replay
-from beforehand.settings import PolicySettings, Settings
+from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.trigger import features
 from beforehand.trigger.policy import Policy
 
@@ -102,16 +102,32 @@ def replay(settings: Settings, measures: Measures) -> Replay:
     )
 
 
-def trigger_model(name: str | None) -> Model | None:
-    """The shipped model of that name, or the one in a folder; None, with the reason logged, when it is refused."""
-    if name is None:
+def trigger_model(name: str) -> Model | None:
+    """The shipped model of that name, or the one in a folder; None for "none", or with a warning when it is refused.
+
+    Raises SettingsError when there is no such model.
+    """
+    if name == NO_MODEL:
         return None
-    folder = Path(name) if "/" in name else shipped.folder("models") / "trigger" / name
+    folder = _model_folder(name)
     try:
         return models.load(folder, features.NAMES, features.DEFINITION)
     except ModelRefused as refusal:
         _log.warning("the trigger model is not used", reason=str(refusal))
         return None
+
+
+def _model_folder(name: str) -> Path:
+    if "/" in name:
+        folder, advice = Path(name), "Give the folder that `beforehand train` wrote."
+    else:
+        trained = shipped.folder("models") / "trigger"
+        folder = trained / name
+        known = sorted(each.name for each in trained.iterdir() if each.is_dir())
+        advice = f"Shipped are {', '.join(known)}; {NO_MODEL} means rules alone; a folder has a slash in it."
+    if not folder.is_dir():
+        raise SettingsError(f"setting policy.model: there is no trigger model {name!r}.", advice)
+    return folder
 
 
 def policy_of(settings: PolicySettings) -> Policy:
@@ -143,7 +159,13 @@ def _pipeline(
     memories = Memories(world.journal, world.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
     return Pipeline(
         memories=memories,
-        foresight=Foresight(rule_files.load(settings.policy.packs), policy, world.model, world.embedder),
+        foresight=Foresight(
+            rule_files.load(settings.policy.packs),
+            policy,
+            world.model,
+            world.embedder,
+            ("trigger model",) if world.model is None and settings.policy.model != NO_MODEL else (),
+        ),
         packets=Packets(
             journal=world.journal,
             publisher=publisher,

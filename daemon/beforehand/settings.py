@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import from_json, to_json
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from pydantic_settings import SettingsError as PydanticSettingsError
 
 from beforehand import limits
 from beforehand.errors import SettingsError
@@ -20,6 +23,8 @@ from beforehand.messages import shape, topics
 from beforehand.messages.values import Identifier, Misfit
 
 ENVIRONMENT_PREFIX = "BEFOREHAND_"
+NO_MODEL = "none"
+"""`policy.model` for rules alone."""
 DEFAULT_FILE = Path("beforehand.toml")
 
 
@@ -100,7 +105,7 @@ class PolicySettings(Section):
     bar: Annotated[float, Field(ge=0, le=1)] = Field(
         0.06, description="probability that the best item needs for anything to be said"
     )
-    model: str | None = Field("default", description="trigger model by name, or its folder; none: rules alone")
+    model: str = Field("default", description="trigger model by name, or its folder; `none`: rules alone")
     packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")
     gap_wait_s: Annotated[float, Field(ge=0, le=1)] = Field(
         0.02, description="how long a step waits for messages that its counter says are on the way"
@@ -161,12 +166,53 @@ def load(file: Path | None = None, **flags: Any) -> Settings:
     class _FromFile(Settings):
         model_config = SettingsConfigDict(toml_file=chosen)
 
+    _check_environment()
     try:
         return Settings.model_construct(**_FromFile(**flags).__dict__)
     except ValidationError as error:
         raise _refused(error) from None
+    except PydanticSettingsError:
+        raise _not_json() from None
     except ValueError as error:
         raise SettingsError(f"settings file {chosen}: {error}.", "Write it as TOML, one table per section.") from None
+
+
+def _check_environment() -> None:
+    """pydantic ignores variables that it does not know. Raises SettingsError naming the nearest one."""
+    known = _variables()
+    for variable in sorted(os.environ):
+        name = variable.upper()
+        if name.startswith(ENVIRONMENT_PREFIX) and name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.8)
+            advice = f"Did you mean {near[0]}?" if near else "Such as BEFOREHAND_BROKER__HOST; unset it."
+            raise SettingsError(f"environment variable {variable}: no such setting.", advice)
+
+
+def _variables() -> dict[str, bool]:
+    """Every environment variable that is read, and whether it holds JSON: a whole section, or a list."""
+    known: dict[str, bool] = {}
+    for section in Settings.model_fields:
+        known[f"{ENVIRONMENT_PREFIX}{section}".upper()] = True
+        for name, field in _model(section).model_fields.items():
+            known[f"{ENVIRONMENT_PREFIX}{section}__{name}".upper()] = get_origin(field.annotation) is list
+    return known
+
+
+def _not_json() -> SettingsError:
+    """For the variable that should hold JSON and does not."""
+    known = _variables()
+    for variable, written in sorted(os.environ.items()):
+        if not known.get(variable.upper()):
+            continue
+        try:
+            from_json(written)
+        except ValueError:
+            of_list = "__" in variable
+            form = to_json([part.strip() for part in written.split(",")] if of_list else {"name": "value"}).decode()
+            return SettingsError(
+                f"environment variable {variable}: {written!r} is not JSON.", f"Write it as JSON, such as {form}."
+            )
+    return SettingsError("an environment variable is not JSON.", "Write lists as JSON.")
 
 
 def _refused(error: ValidationError) -> SettingsError:
@@ -188,6 +234,11 @@ def _refused(error: ValidationError) -> SettingsError:
 
 
 def _names(section: str) -> list[str]:
+    return list(_model(section).model_fields)
+
+
+def _model(section: str) -> type[BaseModel]:
+    """The model of a section; of all sections for a name that is none."""
     whole = Settings.model_fields
     model = whole[section].annotation if section in whole else Settings
-    return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
+    return model if isinstance(model, type) and issubclass(model, BaseModel) else Settings

@@ -92,13 +92,30 @@ def test_p7_the_same_items_give_the_same_bytes():
     assert texts[0] == texts[1] != ""
 
 
-def test_p8_a_part_that_is_down_is_named_and_never_looks_like_nothing_found():
+def test_p8_i6_a_part_that_is_down_is_named_and_never_looks_like_nothing_found(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+
     async def play(stage):
         packet = await stage.begin("s1", goal="anything")
         assert packet.status == "degraded"
-        assert "embedder" in packet.reason
+        assert "trigger model" in packet.reason
 
-    staged(play, embedder={"kind": "none"})
+    staged(play, policy={"model": str(tmp_path)})
+
+
+def test_p8_a_part_left_out_on_purpose_is_not_missing():
+    async def play(stage):
+        await stage.event("the parcel W77 waits", role="user")
+        assert (await stage.begin("s1", goal="anything")).status != "degraded"
+        assert (await stage.recall("parcel W77"))["status"] == "ready"
+        assert (await stage.recall("parcel W77", mode="semantic"))["status"] == "degraded"
+
+    staged(play, policy={"model": "none"}, embedder={"kind": "none"})
+
+
+def test_d7_a_mistyped_model_is_refused_at_start_and_the_shipped_ones_are_named():
+    with pytest.raises(SettingsError, match=r"no trigger model 'defalut'\. Shipped are default"):
+        staged(None, policy={"model": "defalut"})
 
 
 def test_d4_a_rule_says_a_preference_once_and_again_after_its_cooldown_or_when_it_changed():
@@ -117,7 +134,7 @@ def test_d4_a_rule_says_a_preference_once_and_again_after_its_cooldown_or_when_i
         changed = await stage.begin("s9", goal="book the train", tool="book_train")
         assert any("aisle" in item.text for item in changed.items)
 
-    staged(play, policy={"model": None})
+    staged(play, policy={"model": "none"})
 
 
 def test_a_superseded_value_stands_in_no_packet():

@@ -71,3 +71,27 @@ def test_a_password_is_not_shown():
     loaded = settings.load(broker={"password": "hunter2"})
     assert "hunter2" not in repr(loaded)
     assert loaded.broker.password.get_secret_value() == "hunter2"
+
+
+def test_d5_a_variable_that_is_no_json_is_named_with_the_json_that_was_meant(monkeypatch):
+    monkeypatch.setenv("BEFOREHAND_POLICY__PACKS", "core, mine.yaml")
+    with pytest.raises(SettingsError) as refused:
+        settings.load()
+    assert refused.value.problem == "environment variable BEFOREHAND_POLICY__PACKS: 'core, mine.yaml' is not JSON."
+    assert refused.value.advice == 'Write it as JSON, such as ["core","mine.yaml"].'
+
+
+@pytest.mark.parametrize(
+    ("variable", "advice"),
+    [
+        ("BEFOREHAND_POLCY__BUDGET_TOKENS", "Did you mean BEFOREHAND_POLICY__BUDGET_TOKENS?"),
+        ("BEFOREHAND_POLICY__BUDGET", "Did you mean BEFOREHAND_POLICY__BUDGET_TOKENS?"),
+        ("beforehand_zzz", "BEFOREHAND_BROKER__HOST"),
+    ],
+)
+def test_d6_a_variable_that_is_no_setting_is_an_error_with_the_nearest_name(monkeypatch, variable, advice):
+    monkeypatch.setenv(variable, "3")
+    with pytest.raises(SettingsError) as refused:
+        settings.load()
+    assert f"environment variable {variable}: no such setting." in str(refused.value)
+    assert advice in str(refused.value)

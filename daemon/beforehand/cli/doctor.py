@@ -21,7 +21,7 @@ from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json
 from beforehand.errors import BeforehandError
-from beforehand.settings import Settings
+from beforehand.settings import NO_MODEL, Settings
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _SPARE_BYTES = 1_000_000_000
@@ -112,7 +112,7 @@ def _broker(settings: Settings) -> Iterator[Finding]:
 def _embedder(settings: Settings) -> Iterator[Finding]:
     embedder = embedder_for(settings.embedder.kind)
     if embedder is None:
-        yield Finding("embedder", "warning", "none", "Set embedder.kind to static: memory is searched by words alone.")
+        yield Finding("embedder", "good", "none, as configured: memory is searched by words alone")
     else:
         yield Finding("embedder", "good", f"{embedder.fingerprint}, {embedder.dimensions} dimensions")
 
@@ -124,8 +124,12 @@ def _rules(settings: Settings) -> Iterator[Finding]:
 
 def _model(settings: Settings) -> Iterator[Finding]:
     model = assembly.trigger_model(settings.policy.model)
-    if model is None:
-        yield Finding("model", "warning", "none: rules alone decide", "Set policy.model to a shipped model.")
+    if model is None and settings.policy.model == NO_MODEL:
+        yield Finding("model", "good", "none, as configured: rules alone decide")
+    elif model is None:
+        yield Finding(
+            "model", "bad", f"{settings.policy.model!r} is refused, the log says why", "Set policy.model to a whole one."
+        )
     else:
         yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")
 

@@ -14,7 +14,7 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.shared import FAILED, advising, err, out
-from beforehand.settings import PolicySettings, Settings
+from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.training import fitting, report
 from beforehand.training.collecting import Setting
 from beforehand.training.fitting import Recipe
@@ -34,7 +34,7 @@ def command(
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
     runs: Annotated[int, typer.Option(min=5, help="Most runs of a source; half of them play alone.")] = 400,
     seed: Annotated[int, typer.Option(help="Draws runs, weaves and trees: the same seed gives the same model.")] = 1,
-    current: Annotated[str | None, typer.Option(help="Model to be measured against.")] = "default",
+    current: Annotated[str, typer.Option(help="Model to be measured against; none: the rules.")] = "default",
     keep: Annotated[
         Path | None, typer.Option(help="Folder for what was collected, so that a training resumes.")
     ] = None,
@@ -59,7 +59,7 @@ def train(
     name: str,
     recipe: Recipe,
     *,
-    current: str | None,
+    current: str,
     keep: Path | None = None,
     force: bool = False,
 ) -> bool:
@@ -90,7 +90,7 @@ def train(
 
 async def _study(sources: Sequence[Source], seed: int, keep: Path | None) -> list[Lesson]:
     """No model scores while candidates are collected: what is learned does not depend on the model before."""
-    settings = Settings(policy=PolicySettings(model=None))
+    settings = Settings(policy=PolicySettings(model=NO_MODEL))
     return [
         await study(lambda: assembly.replay(settings, RecordedMeasures()), source, seed=seed, keep=keep, say=_say)
         for source in sources

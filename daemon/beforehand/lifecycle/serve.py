@@ -70,18 +70,39 @@ async def serve(
         broker_for(settings, state_folder) as reachable,
         running(build(reachable, state_folder, measures)) as daemon,
     ):
-        await daemon.bus.connected()
-        round_trip_s = await daemon.bus.probe()
-        _log.info(
-            "ready",
-            version=__version__,
-            broker=str(reachable.broker.socket or reachable.broker.host),
-            port=reachable.broker.port,
-            round_trip_ms=round(round_trip_s * 1000, 2),
+        greeting = asyncio.create_task(_say_ready(daemon, reachable, measures))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({greeting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if greeting.done():
+                greeting.result()
+                await stop.wait()
+            _log.info("stopping")
+        finally:
+            greeting.cancel()
+            stopping.cancel()
+
+
+async def _say_ready(daemon: Daemon, reachable: Settings, measures: Measures) -> None:
+    """Once the broker is there: how fast it is. Raises BusError when it is lost for good."""
+    await daemon.bus.connected()
+    round_trip_s = await daemon.bus.probe()
+    measures.gauge("beforehand_probe_seconds", round_trip_s)
+    round_trip_ms = round(round_trip_s * 1000, 2)
+    if round_trip_s > limits.PROBE_WARN_S:
+        _log.warning(
+            "the broker is slow: packets come late",
+            round_trip_ms=round_trip_ms,
+            advice="Set TCP_NODELAY on the broker (mosquitto: `set_tcp_nodelay true`), or move it nearer.",
         )
-        _spare_collections()
-        await stop.wait()
-        _log.info("stopping")
+    _log.info(
+        "ready",
+        version=__version__,
+        broker=str(reachable.broker.socket or reachable.broker.host),
+        port=reachable.broker.port,
+        round_trip_ms=round_trip_ms,
+    )
+    _spare_collections()
 
 
 def _spare_collections() -> None:

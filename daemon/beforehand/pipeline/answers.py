@@ -85,9 +85,9 @@ class Answers:
             return Reply(id=question_id, status="error", reason=str(error), watermark=watermark)
         budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
         choices = [_choice(memory, session, find, rank) for rank, find in enumerate(found)]
+        missing = self.embedder is None and question.mode == "semantic"  # what was asked for, and nothing else answers
         fitted = fit(choices, budget)
         items = [_item(memory, find) for find in found]
-        missing = self.embedder is None and question.mode in ("auto", "semantic", "tree")
         return Reply(
             id=question_id,
             status="degraded" if missing else "ready" if found else "empty",

@@ -88,11 +88,20 @@ class Matter:
 class Foresight:
     """Holds the parts that decide. Deciding changes nothing: the run's book is read, never written, here."""
 
-    def __init__(self, packs: Sequence[Pack], policy: Policy, model: Model | None, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        packs: Sequence[Pack],
+        policy: Policy,
+        model: Model | None,
+        embedder: Embedder | None,
+        missing: Sequence[str] = (),
+    ) -> None:
+        """missing: parts that are configured and cannot be used; every packet names them."""
         self._packs = packs
         self._policy = policy
         self._model = model
         self._embedder = embedder
+        self._missing = list(missing)
         self._vector = lru_cache(maxsize=4_096)(self._embed)
         self._newest: tuple[Session | None, int, Sequence[RecentEvent]] = (None, 0, ())
 
@@ -117,7 +126,7 @@ class Foresight:
         worthy = (one for one in scored if one.left_out is None)
         model = "none" if self._model is None else self._model.card.name
         choices += [_choice(one, session, model) for one in islice(worthy, limits.PACKET_ITEMS)]
-        return Foreseen(choices, self._missing(), len(memory.events), firings, scored, matter.finds)
+        return Foreseen(choices, self._missing, len(memory.events), firings, scored, matter.finds)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
@@ -178,11 +187,6 @@ class Foresight:
             elif candidate.event.row in in_view:
                 barred[index] = "the agent still has it in view"
         return barred
-
-    def _missing(self) -> list[str]:
-        """Parts that this daemon runs without."""
-        parts = {"trigger model": self._model, "embedder": self._embedder}
-        return [name for name, part in parts.items() if part is None]
 
     def _embed(self, query: str) -> Vector:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
