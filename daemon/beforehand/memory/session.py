@@ -48,7 +48,7 @@ class Session:
             self.epochs.setdefault(epoch, len(self.epochs))
         match entry.message:
             case Plan() as plan:
-                return self.itinerary.replace(plan, self.order_key(entry))
+                return self._planned(entry, plan)
             case StepMark() as mark:
                 self.overruled = not self.itinerary.mark(mark, self.position, self.order_key(entry))
             case Feedback(outcome=outcome) if outcome is not None:
@@ -56,6 +56,11 @@ class Session:
             case Event() as event:
                 self._happened(entry, event)
         return []
+
+    def _planned(self, entry: Entry, plan: Plan) -> list[str]:
+        """A retained plan may be of yesterday: it only fills a run that has none."""
+        self.overruled = entry.retained and self.itinerary.plan is not None
+        return [] if self.overruled else self.itinerary.replace(plan, self.order_key(entry))
 
     def _happened(self, entry: Entry, event: Event) -> None:
         order = self.order_key(entry)
