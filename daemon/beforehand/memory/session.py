@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from beforehand.memory.counting import Ranges
 from beforehand.memory.said import Said
-from beforehand.memory.steps import Itinerary
+from beforehand.memory.steps import Itinerary, Order, precedes
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event, Feedback, Plan, StepMark
 from beforehand.messages.topics import Scope
@@ -21,6 +21,9 @@ class Session:
     itinerary: Itinerary = field(default_factory=Itinerary)
     position: int = 0
     newest_event: str | None = None
+    newest_order: Order = None
+    overruled: bool = False
+    """Whether the message taken last changed nothing, since what it says was said anew before it came."""
     last_at_us: int = 0
     errors_in_a_row: int = 0
     outcome: str | float | None = None
@@ -38,28 +41,37 @@ class Session:
         """Fold one new message in. Returns ids of steps that a new plan dropped."""
         self.position += 1
         self.known[entry.channel, entry.id] = self.position
+        self.overruled = False
         if entry.counted is not None:
             epoch, seq = entry.counted
             self.received.setdefault(epoch, Ranges()).add(seq)
             self.epochs.setdefault(epoch, len(self.epochs))
         match entry.message:
             case Plan() as plan:
-                return self.itinerary.replace(plan)
+                return self._planned(entry, plan)
             case StepMark() as mark:
-                self.itinerary.mark(mark, self.position)
+                self.overruled = not self.itinerary.mark(mark, self.position, self.order_key(entry))
             case Feedback(outcome=outcome) if outcome is not None:
                 self.outcome = outcome
             case Event() as event:
                 self._happened(entry, event)
         return []
 
+    def _planned(self, entry: Entry, plan: Plan) -> list[str]:
+        """A retained plan may be of yesterday: it only fills a run that has none."""
+        self.overruled = entry.retained and self.itinerary.plan is not None
+        return [] if self.overruled else self.itinerary.replace(plan, self.order_key(entry))
+
     def _happened(self, entry: Entry, event: Event) -> None:
-        self.newest_event = entry.id
+        order = self.order_key(entry)
+        if not precedes(order, self.newest_order):
+            self.newest_event = entry.id
+            self.newest_order = order or self.newest_order
         self.last_at_us = max(self.last_at_us, entry.at_us)
         if event.ok is not None:
             self.errors_in_a_row = 0 if event.ok else self.errors_in_a_row + 1
 
-    def order_key(self, entry: Entry) -> tuple[int, int] | None:
+    def order_key(self, entry: Entry) -> Order:
         """(ordinal of the epoch, seq) of a counted message: its place in the run, whenever it came."""
         if entry.counted is None:
             return None

@@ -6,6 +6,14 @@ from dataclasses import dataclass, field
 
 from beforehand.messages.inbound import Plan, PlannedStep, StepMark
 
+Order = tuple[int, int] | None
+"""A message's place in its run, `Session.order_key`; None: the agent does not count, and order is arrival order."""
+
+
+def precedes(one: Order, other: Order) -> bool:
+    """Whether a message was sent before another. Between two that were not both counted, the later to come is later."""
+    return one is not None and other is not None and one < other
+
 
 @dataclass(slots=True)
 class Step:
@@ -23,6 +31,7 @@ class Step:
     ok: bool | None = None
     begun_at: int | None = None
     ended_at: int | None = None
+    marked: Order = None
 
     @property
     def announcement(self) -> str:
@@ -40,16 +49,24 @@ class Itinerary:
     current: str | None = None
     begun: int = 0
     last_ok: bool | None = None
+    planned: Order = None
+    marked: Order = None
 
     @property
     def revision(self) -> int | None:
         """The revision of the plan in force, or None without a plan."""
         return None if self.plan is None else self.plan.revision
 
-    def replace(self, plan: Plan) -> list[str]:
-        """Take a plan. Returns the ids of coming steps that it no longer names; a stale revision changes nothing."""
-        if self.plan is not None and plan.revision < self.plan.revision:
-            return []
+    def replace(self, plan: Plan, order: Order = None) -> list[str]:
+        """Take a plan. Returns the ids of coming steps that it no longer names.
+
+        A lower revision changes nothing, nor does the same revision sent before the plan in force.
+        """
+        if self.plan is not None:
+            late = plan.revision == self.plan.revision and precedes(order, self.planned)
+            if late or plan.revision < self.plan.revision:
+                return []
+        self.planned = order
         dropped = [step for step in self.order if not self.steps[step].begun]
         self.plan = plan
         self.order = _in_order(plan.steps)
@@ -64,9 +81,17 @@ class Itinerary:
             del self.steps[step]
         return gone
 
-    def mark(self, mark: StepMark, position: int) -> Step:
-        """A step begins or ends. What the mark says of the step fills what no plan had said."""
+    def mark(self, mark: StepMark, position: int, order: Order = None) -> bool:
+        """A step begins or ends. What the mark says of the step fills what no plan had said.
+
+        Returns False when the mark was sent before the newest mark of its step: then it changes nothing.
+        """
         step = self.steps.setdefault(mark.step, Step(mark.step))
+        if precedes(order, step.marked):
+            return False
+        step.marked = order or step.marked
+        newest = not precedes(order, self.marked)
+        self.marked = order or self.marked if newest else self.marked
         if mark.phase == "begin":
             self.begun += not step.begun
             step.begun, step.ended, step.begun_at, step.ended_at = True, False, position, None
@@ -75,14 +100,14 @@ class Itinerary:
             step.needs = tuple(mark.needs) if mark.needs is not None else step.needs
             step.space = mark.space if mark.space is not None else step.space
             step.mutates = mark.mutates if mark.mutates is not None else step.mutates
-            self.current = step.id
+            self.current = step.id if newest else self.current
         else:
             self.begun += not step.begun
             step.begun, step.ended, step.ok, step.ended_at = True, True, mark.ok, position
-            self.last_ok = mark.ok
+            self.last_ok = mark.ok if newest else self.last_ok
             if self.current == step.id:
                 self.current = None
-        return step
+        return True
 
     def coming(self, horizon: int) -> list[Step]:
         """The next `horizon` steps of the plan that have not begun, in plan order."""

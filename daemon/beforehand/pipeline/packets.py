@@ -63,7 +63,7 @@ class Packets:
         book = self._books[session.scope]
         header = self._header(session, step, foreseen, final=final, late=late)
         packet = assemble(header, foreseen.choices, self.policy.budget_tokens)
-        before = book.newest.get(step.id)
+        before = book.published.get(step.id)
         if not final and before is not None and same_content(before, packet):
             self.measures.count("beforehand_unchanged_total")
             return None

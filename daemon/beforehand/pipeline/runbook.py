@@ -12,19 +12,25 @@ from beforehand.trigger.packs import Rule
 
 @dataclass(slots=True)
 class Runbook:
-    """`finals`: final packets of the run so far; `said`: item id to (`finals`, microseconds, step) when last said."""
+    """`finals`: final packets of the run so far; `said`: item id to (`finals`, microseconds, step) when last said.
+
+    newest: the newest packet of each step that has not ended, as far as this process knows.
+    published: of these, what this process put on the step's topic and did not clear.
+    """
 
     newest: dict[str, Packet] = field(default_factory=dict)
+    published: dict[str, Packet] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     finals: int = 0
     said: dict[str, tuple[int, int, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, packets: Iterable[Packet]) -> Runbook:
-        """Fold over the packets of a run, in order."""
+        """Fold over the packets of a run that were recorded, in order; none tells what still stands on a topic."""
         book = cls()
         for packet in packets:
             book.sent(packet)
+        book.published.clear()
         return book
 
     def next_version(self, step: str) -> int:
@@ -33,7 +39,7 @@ class Runbook:
 
     def sent(self, packet: Packet) -> None:
         """Note one published packet."""
-        self.newest[packet.step] = packet
+        self.newest[packet.step] = self.published[packet.step] = packet
         self.versions[packet.step] = packet.version
         if packet.final:
             self.finals += 1
@@ -60,3 +66,4 @@ class Runbook:
     def closed(self, step: str) -> None:
         """The step ended: its packet is cleared; its version stays."""
         self.newest.pop(step, None)
+        self.published.pop(step, None)

@@ -36,12 +36,16 @@ _TURNS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one entry: its place in its run, and whether it was there already."""
+    """What became of one entry: its place in its run, and whether it was there already.
+
+    overruled: whether it changed nothing, since a message sent after it had come before it.
+    """
 
     entry: Entry
     session: Session
     position: int
     duplicate: bool
+    overruled: bool = False
 
 
 def _begins(outcome: Outcome) -> bool:
@@ -88,7 +92,7 @@ class Pipeline:
             self.memories.embed(memory, [taken.event.row])
         self.measures.count("beforehand_messages_total", channel=entry.channel)
         self._note_changes(taken, entry)
-        return Outcome(entry, session, taken.position, duplicate=False)
+        return Outcome(entry, session, taken.position, duplicate=False, overruled=session.overruled)
 
     def _note_changes(self, taken: Taken, entry: Entry) -> None:
         """An old retained plan wakes nothing, nor does a bare "ok"; the next message of the run does."""
@@ -155,6 +159,8 @@ class Pipeline:
             await self._respond(outcome)
 
     async def _respond(self, outcome: Outcome) -> None:
+        if outcome.overruled:
+            return
         match outcome.entry.message:
             case StepMark(phase="begin") as mark:
                 await self._begin(outcome, mark.step)

@@ -93,7 +93,7 @@ def decide(
         range(len(candidates)),
         key=lambda index: (-worths[index], -candidates[index].event.row, candidates[index].number),
     )
-    said: set[str] = set()
+    said: set[tuple[str, str]] = set()
     decided = []
     for index in order:
         candidate, worth = candidates[index], float(worths[index])
@@ -102,16 +102,20 @@ def decide(
     return decided
 
 
-def _left_out(candidate: Candidate, worth: float, said: set[str], *, silent: bool) -> str | None:
-    """Why a candidate is not said. A value is said by its best item alone: the same again says nothing new."""
+def _left_out(candidate: Candidate, worth: float, said: set[tuple[str, str]], *, silent: bool) -> str | None:
+    """Why a candidate is not said. What a best item says already is not said again.
+
+    An identifier is the same thing under any key; `bags: 2` and `nights: 2` are two things.
+    """
     if worth <= 0:
         return "not worth its tokens"
     if silent:
         return "nothing reaches the bar"
-    value = candidate.excerpt.passage.value
-    if value is None:
+    passage = candidate.excerpt.passage
+    if passage.value is None:
         return None
-    if value.casefold() in said:
+    one = "" if candidate.excerpt.identifier else passage.key.casefold(), passage.value.casefold()
+    if one in said:
         return "another item says this value"
-    said.add(value.casefold())
+    said.add(one)
     return None
