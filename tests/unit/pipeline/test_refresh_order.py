@@ -1,4 +1,4 @@
-"""Which steps are prepared first, what is not worth preparing for, and how a step waits for what is on the way."""
+"""Which steps are prepared first, and what is not worth preparing for."""
 
 from __future__ import annotations
 
@@ -76,33 +76,5 @@ def test_nothing_is_prepared_anew_for_an_acknowledgement_or_a_step_that_ended_we
             await line.say(RUNS[0], channel, **message)
             assert line.pipeline.dirty
             await line.pipeline.refresh()
-
-    playing(play)
-
-
-def test_a_step_is_answered_as_soon_as_the_event_before_it_has_come():
-    async def play(line):
-        await line.say(RUNS[0], "plan", steps=STEPS, epoch="e", seq=1)
-        begin = asyncio.create_task(line.say(RUNS[0], "step", step="s1", phase="begin", epoch="e", seq=3))
-        await asyncio.sleep(0.01)
-        assert line.sent == []
-        order = {"kind": "observation", "tool": "find", "data": {"order_id": "W4711"}}
-        await line.say(RUNS[0], "event", **order, epoch="e", seq=2)
-        await begin
-        assert line.sent == [("anna", "s1")]
-        assert "W4711" in line.pipeline.packets.book(RUNS[0]).newest["s1"].rendered
-        assert not line.pipeline.waiting
-
-    playing(play)
-
-
-def test_a_step_waits_no_longer_than_its_time_for_an_event_that_does_not_come():
-    async def play(line):
-        begin = asyncio.create_task(line.say(RUNS[0], "step", step="s1", phase="begin", epoch="e", seq=3))
-        await asyncio.sleep(0.01)
-        assert line.sent == []
-        await line.replay.clock.advance(line.pipeline.gap_wait_s)
-        await begin
-        assert line.sent == [("anna", "s1")]
 
     playing(play)
