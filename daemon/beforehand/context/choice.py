@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from beforehand.messages.outbound import Authority, ItemKind, Reason
@@ -131,6 +132,12 @@ def _when(at_us: int | None) -> str:
     return "" if at_us is None else f" at {moment(at_us):%Y-%m-%dT%H:%MZ}"
 
 
+def forget_ids() -> None:
+    """Drop the texts remembered to save work, so that nothing erased stays in them."""
+    _hashed.cache_clear()
+
+
+@lru_cache(maxsize=8_192)
 def _hashed(kind: str, text: str, event_ids: tuple[str, ...]) -> str:
     content = "".join([f"{len(part)}:{part}" for part in (kind, text, *event_ids)]).encode(errors="surrogatepass")
     return f"m_{hashlib.blake2b(content, digest_size=10).hexdigest()}"

@@ -22,6 +22,7 @@ slash, the wrapper's name never stands in a quoted text.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from beforehand.index.echo import NAME
@@ -72,6 +73,7 @@ _PLAIN = re.compile(r"[ -\"$-;=-Z\\^_a-~]*\Z", re.ASCII)
 _TRIPLE: Final = "```"
 
 
+@lru_cache(maxsize=8_192)
 def quote(text: str) -> str:
     """`text` as one line of data; see the table above. Idempotent; a plain text is returned as it is."""
     if _PLAIN.match(text):
@@ -86,6 +88,11 @@ def quote(text: str) -> str:
     if _TRIPLE in text:
         text = _FENCE.sub(lambda match: "'" * len(match.group()), text)
     return text.strip()
+
+
+def forget_quotes() -> None:
+    """Drop the texts remembered to save work, so that nothing erased stays in them."""
+    quote.cache_clear()
 
 
 def _cleaned(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import accumulate, chain
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -33,13 +34,19 @@ class Table(Generic[_Cell]):
 
     def add(self, row: Sequence[float]) -> int:
         """Add a row; its number."""
-        if self.size == len(self._cells):
-            longer = np.zeros((grown(self.size, self.size + 1), self._cells.shape[1]), self._cells.dtype)
-            longer[: self.size] = self._cells
-            self._cells = longer
-        self._cells[self.size] = np.asarray(row)
-        self.size += 1
+        self.extend([row])
         return self.size - 1
+
+    def extend(self, rows: Sequence[Sequence[float]]) -> None:
+        """Add several rows at once."""
+        end = self.size + len(rows)
+        if end > len(self._cells):
+            longer = np.zeros((grown(len(self._cells), end), self._cells.shape[1]), self._cells.dtype)
+            longer[: self.size] = self._cells[: self.size]
+            self._cells = longer
+        if rows:
+            self._cells[self.size : end] = np.asarray(rows)
+        self.size = end
 
     @property
     def rows(self) -> NDArray[_Cell]:
@@ -59,16 +66,20 @@ class Ragged:
 
     def add(self, row: Collection[int]) -> int:
         """Add a row; its number."""
-        start = int(self._ends[self.size])
-        end = start + len(row)
-        if end > len(self._flat):
-            self._flat = _longer(self._flat, end)
-        if self.size + 2 > len(self._ends):
-            self._ends = _longer(self._ends, self.size + 2)
-        self._flat[start:end] = list(row)
-        self.size += 1
-        self._ends[self.size] = end
+        self.extend([row])
         return self.size - 1
+
+    def extend(self, rows: Sequence[Collection[int]]) -> None:
+        """Add several rows at once."""
+        ends = list(accumulate(map(len, rows), initial=int(self._ends[self.size])))
+        if ends[-1] > len(self._flat):
+            self._flat = _longer(self._flat, ends[-1])
+        size = self.size + len(rows)
+        if size + 1 > len(self._ends):
+            self._ends = _longer(self._ends, size + 1)
+        self._flat[ends[0] : ends[-1]] = list(chain.from_iterable(rows))
+        self._ends[self.size : size + 1] = ends
+        self.size = size
 
     def gather(self, rows: Ints) -> tuple[Ints, Ints]:
         """The integers of `rows` one after another, and for each the index into `rows` that it belongs to."""

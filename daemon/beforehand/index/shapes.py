@@ -38,6 +38,15 @@ _FOUND: Final = (
     (NAME, re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\A[A-Z][\w'&]+(?: [A-Z][\w'&]+){0,4}\Z|\| [A-Z]")),
     (QUOTED, re.compile(r"'[^']{2,}'|\"[^\"]{2,}\"|“[^”]{2,}”")),
 )  # fmt: skip
+_DIGIT: Final = re.compile(r"\d")
+_CUES: Final = {
+    ADDRESS: re.compile("@|://"),
+    FILE: re.compile("[/.]"),
+    IDENTIFIER: _DIGIT,
+    QUOTED: re.compile("['\"“]"),
+}
+"""Without these characters (or a digit, for some) a text has nothing of the kind, and the slower search is spared."""
+_WITH_DIGITS: Final = frozenset({ADDRESS, IDENTIFIER})
 _ASKED: Final = {
     DATE: "date day when deadline departure arrival checkin checkout birthday due month year",
     TIME: "time hour when start end minute at schedule",
@@ -60,8 +69,10 @@ _LONG: Final = 64
 def kinds_in(text: str) -> int:
     """The kinds of value that stand in a text, as bits."""
     found = 0
+    has_digit = _DIGIT.search(text) is not None
     for kind, pattern in _FOUND:
-        if pattern.search(text):
+        cues = _CUES.get(kind)
+        if (cues is None or (has_digit and kind in _WITH_DIGITS) or cues.search(text)) and pattern.search(text):
             found |= kind
     return found
 
@@ -77,10 +88,9 @@ def kinds_asked(name: str) -> int:
 @lru_cache(maxsize=16_384)
 def outline(value: str) -> str:
     """The form of a value: digits as 9, letters as a, each run at most twice: `#W6619432` is `#a99`."""
-    return _RUNS.sub(r"\1\1", _LETTERS.sub("a", _DIGITS.sub("9", value[:_LONG])))
+    return _RUNS.sub(r"\1\1", _LETTERS.sub("a", _DIGIT.sub("9", value[:_LONG])))
 
 
-_DIGITS: Final = re.compile(r"\d")
 _LETTERS: Final = re.compile(r"[^\W\d_]")
 _RUNS: Final = re.compile(r"(.)\1+")
 _WORDS: Final = {kind: frozenset(asked.split()) for kind, asked in _ASKED.items()}

@@ -7,6 +7,7 @@ a passage among all of the agent's, in order of arrival.
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -113,33 +114,30 @@ class Shelf:
                 group = records.setdefault(excerpt.passage.group, {})
                 group.update(dict.fromkeys(self.terms[word] for word in sorted(excerpt.value)))
         rows = {group: self.records.add(told) for group, told in records.items()}
-        had: dict[int, None] = {}
-        for excerpt in event.excerpts:
-            had.update(dict.fromkeys(self._put(event, excerpt, rows.get(excerpt.passage.group, NONE))))
-        for term in had:
+        said = [[self.terms[word] for word in sorted(excerpt.words)] for excerpt in event.excerpts]
+        self.words.extend(said)
+        self.value_words.extend([[self.terms[word] for word in sorted(excerpt.value)] for excerpt in event.excerpts])
+        self.columns.extend(
+            [self._codes(event, excerpt, rows.get(excerpt.passage.group, NONE)) for excerpt in event.excerpts]
+        )
+        self.fixed.extend([_fixed(event, excerpt) for excerpt in event.excerpts])
+        for term in dict.fromkeys(chain.from_iterable(said)):
             self.frequency[term] = self.frequency.get(term, 0) + 1
 
-    def _put(self, event: Remembered, excerpt: Excerpt, record: int) -> list[int]:
+    def _codes(self, event: Remembered, excerpt: Excerpt, record: int) -> tuple[int, ...]:
         passage = excerpt.passage
         value = passage.value
-        said = [self.terms[word] for word in sorted(excerpt.words)]
-        self.columns.add(
-            (
-                event.row,
-                self.key_code(excerpt.key),
-                self.values[value.casefold()] if value else NONE,
-                self.outlines[outline(value)] if value else NONE,
-                record,
-                kinds_in(value if value and passage.kind == "leaf" else passage.text),
-                self._tool_code(event.tool),
-                passage.kind == "record",
-                self._name_code(passage),
-            )
+        return (
+            event.row,
+            self.key_code(excerpt.key),
+            self.values[value.casefold()] if value else NONE,
+            self.outlines[outline(value)] if value else NONE,
+            record,
+            kinds_in(value if value and passage.kind == "leaf" else passage.text),
+            self._tool_code(event.tool),
+            passage.kind == "record",
+            self._name_code(passage),
         )
-        self.fixed.add(_fixed(event, excerpt))
-        self.words.add(said)
-        self.value_words.add([self.terms[word] for word in sorted(excerpt.value)])
-        return said
 
     def _name_code(self, passage: Passage) -> int:
         if not passage.key:

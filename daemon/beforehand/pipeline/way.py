@@ -20,7 +20,7 @@ from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
-from beforehand.messages.inbound import Feedback, Question, StepMark
+from beforehand.messages.inbound import Feedback, Message, Question, StepMark
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.foresight import Foreseen, Foresight
@@ -95,11 +95,11 @@ class Pipeline:
         return Outcome(entry, session, taken.position, duplicate=False, overruled=session.overruled)
 
     def _note_changes(self, taken: Taken, entry: Entry) -> None:
-        """An old retained plan wakes nothing, nor does a bare "ok"; the next message of the run does."""
+        """An old retained plan wakes nothing, nor does what can wait; the next message of the run does."""
         came = self.waiting.pop(entry.scope, None)
         if came is not None:
             came.set()
-        if entry.retained or isinstance(entry.message, Question | Feedback) or _says_nothing(taken.event):
+        if entry.retained or _can_wait(entry.message, taken.event):
             return
         for step in taken.dropped:
             self.packets.clear(entry.scope, step)
@@ -223,6 +223,16 @@ class Pipeline:
         self.packets.send(session, step, foreseen, final=final, late=late)
 
 
-def _says_nothing(event: Remembered | None) -> bool:
-    """Whether a message of somebody can neither stand in a packet nor tell how something went."""
-    return event is not None and not event.worthy and event.kind == "message" and event.ok is None
+def _can_wait(message: Message, event: Remembered | None) -> bool:
+    """Whether a message changes so little for the coming steps that the next one, or their begin, is early enough.
+
+    A question, a rating, a step that ended well; a message that can neither stand in a packet nor tell how something
+    went.
+    """
+    match message:
+        case Question() | Feedback():
+            return True
+        case StepMark(phase="end", ok=ok):
+            return ok is not False
+        case _:
+            return event is not None and not event.worthy and event.kind == "message" and event.ok is None

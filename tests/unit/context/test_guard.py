@@ -1,6 +1,9 @@
 import pytest
 
-from beforehand.context.guard import quote
+from beforehand.context import choice
+from beforehand.context.choice import forget_ids, identity
+from beforehand.context.guard import forget_quotes, quote
+from memories import said
 
 
 @pytest.mark.parametrize(
@@ -118,3 +121,13 @@ def test_the_longest_hostile_text_is_quoted_in_time_linear_in_it(piece):
     """A quadratic pattern would run into the suite's timeout here."""
     plain = quote(piece * (200_000 // len(piece)))
     assert quote(plain) == plain
+
+
+def test_what_is_remembered_to_save_work_can_be_forgotten():
+    quote("My number is `4711`.")
+    identity(said("My number is `4711`."))
+    assert quote.cache_info().currsize
+    forget_quotes()
+    forget_ids()
+    assert quote.cache_info().currsize == 0
+    assert choice._hashed.cache_info().currsize == 0
