@@ -56,6 +56,7 @@ class Stale:
     def __init__(self, gone: Iterable[Gone], standing: Iterable[Leaf]) -> None:
         self._by_word: dict[str, list[Gone]] = {}
         self._unspaced: list[Gone] = []
+        self._known: dict[tuple[int, int], bool] = {}
         for one in gone:
             if any(char >= _SPACED_SCRIPTS for char in one.leaf.text):
                 self._unspaced.append(one)
@@ -69,7 +70,14 @@ class Stale:
         return bool(self._by_word or self._unspaced)
 
     def says(self, event: Remembered, excerpt: Excerpt) -> bool:
-        """Whether a passage of the event says something that is gone."""
+        """Whether a passage of the event says something that is gone; worked out once."""
+        place = event.row, excerpt.passage.position
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = self._says(event, excerpt)
+        return known
+
+    def _says(self, event: Remembered, excerpt: Excerpt) -> bool:
         text = excerpt.passage.text.casefold()
         said = [one for one in self._in(text) if one.reaches(event)]
         if not said:
