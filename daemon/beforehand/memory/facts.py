@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from beforehand.index.segmentation import terms
+from beforehand.memory.stale import Gone, Leaf, Stale, leaves_of
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -36,6 +37,7 @@ class Claim:
     event_id: str
     words: frozenset[str] = field(compare=False)
     """Terms of `subject attribute: value`."""
+    leaves: frozenset[Leaf] = field(compare=False)
 
     def valid_at(self, now_us: int) -> bool:
         """Whether the claim's own validity covers `now_us`."""
@@ -55,7 +57,7 @@ class FactBook:
 
     def __init__(self) -> None:
         self._claims: dict[Key, list[Claim]] = {}
-        self._stale: dict[int, set[str]] = {}
+        self._stale = Stale((), ())
         self._stale_from = 0
         self._stale_to = 0
 
@@ -73,6 +75,7 @@ class FactBook:
                 row=row,
                 event_id=entry.id,
                 words=frozenset(terms(f"{fact.subject} {fact.attribute}: {value}")),
+                leaves=leaves_of(fact.value, fact.subject, fact.attribute),
             )
             self._claims.setdefault(key, []).append(claim)
             self._stale_to = 0
@@ -86,26 +89,38 @@ class FactBook:
                 later = tuple(c for c in valid if c.from_us > best.from_us and c.value != best.value)
                 yield Standing(best, later)
 
-    def stale(self, now_us: int) -> dict[int, set[str]]:
-        """Row to the values that its event claimed and that stand no longer: no packet may carry them from there."""
+    def stale(self, now_us: int) -> Stale:
+        """What was claimed and stands no longer at `now_us`: superseded, or past its end."""
         if not self._stale_from <= now_us < self._stale_to:
             self._find_stale(now_us)
         return self._stale
 
     def _find_stale(self, now_us: int) -> None:
         """Derived again when a claim comes or a validity begins or ends."""
-        self._stale, self._stale_from, self._stale_to = {}, now_us, _FOREVER
+        self._stale_from, self._stale_to = now_us, _FOREVER
+        gone: list[Gone] = []
+        standing: list[Leaf] = []
         for claims in self._claims.values():
-            shown = {claim for claim in claims if claim.valid_at(now_us)}
+            changes = [at for claim in claims for at in (claim.from_us, claim.to_us) if at is not None and at > now_us]
+            self._stale_to = min([self._stale_to, *changes])
+            shown = [claim for claim in claims if claim.valid_at(now_us)]
             best = max(shown, key=_precedence, default=None)
+            stand = [claim for claim in shown if best is None or claim is best or claim.from_us > best.from_us]
+            kept = {leaf for claim in stand for leaf in claim.leaves}
+            standing += kept
+            texts = {leaf.text for leaf in kept}
             for claim in claims:
-                changes = [at for at in (claim.from_us, claim.to_us) if at is not None and at > now_us]
-                self._stale_to = min([self._stale_to, *changes])
-                ahead = claim.from_us > now_us
-                conflict = claim in shown and best is not None and claim.from_us > best.from_us
-                same = best is not None and claim.value == best.value
-                if not (ahead or conflict or same):
-                    self._stale.setdefault(claim.row, set()).add(claim.value)
+                if claim not in stand and claim.from_us <= now_us:
+                    gone += [_gone(leaf, claim, best, now_us) for leaf in claim.leaves if leaf.text not in texts]
+        self._stale = Stale(gone, standing)
+
+
+def _gone(leaf: Leaf, claim: Claim, best: Claim | None, now_us: int) -> Gone:
+    """What took the claim's place: a better one, the end of its validity, or both."""
+    ends = [] if best is None else [best.from_us]
+    ends += [] if claim.to_us is None or claim.to_us > now_us else [claim.to_us]
+    last_row = claim.row if best is None else max(claim.row, best.row)
+    return Gone(leaf, claim.row, claim.key[2], last_row, max(ends, default=0))
 
 
 def _precedence(claim: Claim) -> tuple[int, int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -14,20 +15,45 @@ from beforehand.index.lexical import best
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.nearest import Ranked
 from beforehand.memory.recall import Found, Recall
+from beforehand.memory.stale import Stale
 from beforehand.memory.traits import Rows
 
 Vector = NDArray[np.float32] | None
 
+_WIDER: Final = 4
+"""How many times as much is looked for when something that was found stands no longer."""
 _TO_SPREAD: Final = 100
 """Finds of each channel whose relevance travels through the topic tree; more found nothing more on LoCoMo."""
 
 
 def recall(memory: AgentMemory, asked: Recall, vector: Vector = None) -> list[Found]:
-    """What `asked.channel` finds, best first, at most `asked.k`.
+    """What `asked.channel` finds, best first, at most `asked.k`, without what stands no longer at `asked.now_us`.
 
     vector: the query's embedding; without it the semantic channel finds nothing and hybrid is lexical alone.
     """
-    return _CHANNELS[asked.channel](memory, asked, vector)
+    channel = _CHANNELS[asked.channel]
+    found = channel(memory, asked, vector)
+    stale = memory.facts.stale(asked.now_us)
+    if not stale:
+        return found
+    true = _true(memory, stale, found)
+    if len(true) < len(found) and asked.k < limits.K_MAX:
+        wider = replace(asked, k=min(_WIDER * asked.k, limits.K_MAX))
+        true = _true(memory, stale, channel(memory, wider, vector))
+    return true[: len(found)]
+
+
+def _true(memory: AgentMemory, stale: Stale, found: list[Found]) -> list[Found]:
+    """Finds without the passages that are stale: of an event that has one, the others are found each by itself."""
+    true: list[Found] = []
+    for find in found:
+        event = memory.events[find.row]
+        if find.passage is not None:
+            true += [] if stale.says(event, event.excerpts[find.passage]) else [find]
+            continue
+        clean = stale.clean(event)
+        true += [find] if clean is None else [find._replace(passage=number) for number in clean]
+    return true
 
 
 def _exact(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:

@@ -20,6 +20,7 @@ from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Reason
+from beforehand.pipeline.barring import barred
 from beforehand.pipeline.runbook import Runbook
 from beforehand.pipeline.situations import recent_of, situation_of
 from beforehand.ports import Embedder, Model
@@ -117,7 +118,13 @@ class Foresight:
         scores = None if self._model is None else self._model.score(matter.features)
         candidates = _cooled(matter, session, step, book, now_us)
         tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
-        scored = decide(candidates, scores, tokens, self._policy, self._barred(memory, session, candidates, now_us))
+        scored = decide(
+            candidates,
+            scores,
+            tokens,
+            self._policy,
+            barred(memory, session, candidates, self._policy.window_events, now_us),
+        )
         choices = [
             warned
             for firing in firings
@@ -169,24 +176,6 @@ class Foresight:
             Recall("window", run=run, now_us=now_us, k=_NEWEST),
         ):
             yield from ((None, 0.0, found) for found in ask(plain))
-
-    def _barred(
-        self, memory: AgentMemory, session: Session, candidates: list[Candidate], now_us: int
-    ) -> dict[int, str]:
-        """Why candidates may not be said at all: they are no longer true, or the agent still sees them."""
-        window = self._policy.window_events
-        in_view = {event.row for event in memory.recent(session, window)} if window else set()
-        stale = memory.facts.stale(now_us)
-        if not in_view and not stale:
-            return {}
-        barred = {}
-        for index, candidate in enumerate(candidates):
-            gone = stale.get(candidate.event.row, ())
-            if any(value in candidate.excerpt.passage.text for value in gone):
-                barred[index] = "superseded"
-            elif candidate.event.row in in_view:
-                barred[index] = "the agent still has it in view"
-        return barred
 
     def _embed(self, query: str) -> Vector:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
