@@ -128,7 +128,10 @@ def _model(settings: Settings) -> Iterator[Finding]:
         yield Finding("model", "good", "none, as configured: rules alone decide")
     elif model is None:
         yield Finding(
-            "model", "bad", f"{settings.policy.model!r} is refused, the log says why", "Set policy.model to a whole one."
+            "model",
+            "bad",
+            f"{settings.policy.model!r} is refused, the log says why",
+            "Set policy.model to a whole one.",
         )
     else:
         yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")
