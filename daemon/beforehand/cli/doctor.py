@@ -14,6 +14,7 @@ from rich.table import Table
 
 from beforehand import assembly
 from beforehand.backends import rule_files
+from beforehand.backends.broker.embedded import choose, find_mosquitto
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
@@ -96,7 +97,7 @@ def _journal(settings: Settings) -> Iterator[Finding]:
 def _broker(settings: Settings) -> Iterator[Finding]:
     named = settings.broker
     if named.host is None and named.socket is None:
-        kind = "mosquitto" if shutil.which("mosquitto") else "iotcore"
+        kind = choose(named.embedded, installed=find_mosquitto() is not None)
         yield Finding("broker", "good", f"none configured: `up` starts {kind} on loopback")
         return
 

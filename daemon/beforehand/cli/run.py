@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from beforehand import assembly
 from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures
 from beforehand.cli import demo
 from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
+from beforehand.errors import NotFound
 from beforehand.lifecycle.serve import serve
 from beforehand.messages.topics import Scope
 from beforehand.replay import Replay
@@ -43,7 +45,8 @@ def up(
     log_to_stderr(as_json=log_json)
     with advising():
         settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
-        asyncio.run(serve(assembly.daemon, settings, state, PrometheusMeasures()))
+        parts = assembly.read_parts(settings)  # what is wrong with them is said before a broker is started
+        asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, PrometheusMeasures()))
 
 
 def replay(
@@ -58,7 +61,12 @@ def replay(
     """Play recorded runs through the daemon in memory, on virtual time, and show the packet of every step."""
     with advising():
         settings = load(config, policy={"budget_tokens": budget})
-        chosen = read(file)[skip : skip + runs]
+        known = read(file)
+        chosen = known[skip : skip + runs]
+        if not chosen:
+            raise NotFound(
+                f"no run is left to play: {file} has {len(known)}.", f"Let --skip be less than {len(known)}."
+            )
         played = asyncio.run(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, view))
     if json:
         print_json([_row(run, one) for run, one in played])

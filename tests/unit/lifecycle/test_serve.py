@@ -16,7 +16,6 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.lifecycle.serve import serve
 from beforehand.settings import Settings
 
-
 pytestmark = pytest.mark.anyio
 
 
