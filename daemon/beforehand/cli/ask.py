@@ -153,6 +153,8 @@ def _show_decision(record: PacketRecord) -> None:
         out.print(
             f"rule {rule['name']} fired with {rule['score']:.2f}" + (f": {rule['warning']}" if rule["warning"] else "")
         )
+    for fault in decision.get("faults", ()):
+        out.print(f"rule {fault['name']} failed: {fault['problem']}", markup=False)
     table = Table("passage", "found by", "rules", "model", "probability", "worth", "left out", box=None)
     for one in decision["considered"]:
         found = ", ".join(f"{name} {near:.2f}" for name, near in one["channels"].items())
