@@ -72,7 +72,10 @@ def read_parts(settings: Settings) -> Parts:
 
 
 def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Parts | None = None) -> Daemon:
-    """A daemon on the real world. state_folder: for lock files. parts: when they are read already. Raises as `read_parts`."""
+    """A daemon on the real world. Raises as `read_parts`.
+
+    state_folder: for lock files. parts: those that were read already, else they are read.
+    """
     world = World(
         bus=MqttBus(settings.broker, measures, state_folder),
         journal=_journal(settings, measures),

@@ -39,7 +39,7 @@ class Finding:
 
 
 def doctor(config: Config = None, json: Json = False) -> None:
-    """Check settings, threads, disk, journal, broker, embedder, rules and model. Exit code 1 when something is bad."""
+    """Check all that a daemon needs, from settings and disk to rules and model. Exit code 1 when something is bad."""
     with advising():
         settings = load(config)
     findings = [finding for look in _LOOKS for finding in _looked(look, settings)]
@@ -138,4 +138,12 @@ def _model(settings: Settings) -> Iterator[Finding]:
         yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")
 
 
-_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model)
+def _metrics(settings: Settings) -> Iterator[Finding]:
+    named = settings.metrics
+    if named.port is None:
+        yield Finding("metrics", "good", "not served; set metrics.port for Prometheus")
+    else:
+        yield Finding("metrics", "good", f"`up` serves http://{named.host}:{named.port}/metrics")
+
+
+_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model, _metrics)

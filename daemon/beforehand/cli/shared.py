@@ -30,7 +30,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object, for machine
 
 @contextmanager
 def advising() -> Iterator[None]:
-    """An error of ours, or of a file, becomes its advice on standard error and exit code 1; several, each on its line."""
+    """An error of ours, or of a file, becomes its advice on standard error, and exit code 1; several become lines."""
     try:
         yield
     except* (BeforehandError, OSError) as group:

@@ -6,6 +6,7 @@ import json
 import tomllib
 
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from beforehand import settings
@@ -18,6 +19,8 @@ from beforehand.cli.main import app
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    yield
+    structlog.reset_defaults()
 
 
 def run(*words):
