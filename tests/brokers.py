@@ -23,7 +23,7 @@ from beforehand.ports import Arrival
 from programs import needed
 
 START_S = 20.0
-KINDS: Final = ("mosquitto", "iotcore") if os.environ.get("CI") or embedded._find_mosquitto() else ("iotcore",)
+KINDS: Final = ("mosquitto", "iotcore") if os.environ.get("CI") or embedded.find_mosquitto() else ("iotcore",)
 """Brokers that the suite runs on. A machine without Mosquitto tests on the other; CI has to have both."""
 
 

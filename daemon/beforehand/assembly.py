@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,9 +36,20 @@ from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.replay import Replay
 from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.trigger import features
+from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What comes from files. `missing`: parts that are configured and cannot be used."""
+
+    packs: Sequence[Pack]
+    embedder: Embedder | None
+    model: Model | None
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +60,28 @@ class World:
     journal: Journal
     clock: Clock
     measures: Measures
-    embedder: Embedder | None
-    model: Model | None
+    parts: Parts
 
 
-def daemon(settings: Settings, state_folder: Path, measures: Measures) -> Daemon:
-    """A daemon on the real world. state_folder: for lock files. Raises SettingsError, RuleError, EmbedderError."""
+def read_parts(settings: Settings) -> Parts:
+    """Everything read from files. Raises SettingsError, NotFound, RuleError, EmbedderError."""
+    packs = rule_files.load(settings.policy.packs)
+    model = trigger_model(settings.policy.model)
+    refused = model is None and settings.policy.model != NO_MODEL
+    return Parts(packs, embedder_for(settings.embedder.kind), model, ("trigger model",) if refused else ())
+
+
+def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Parts | None = None) -> Daemon:
+    """A daemon on the real world. Raises as `read_parts`.
+
+    state_folder: for lock files. parts: those that were read already, else they are read.
+    """
     world = World(
         bus=MqttBus(settings.broker, measures, state_folder),
         journal=_journal(settings, measures),
         clock=SystemClock(),
         measures=measures,
-        embedder=embedder_for(settings.embedder.kind),
-        model=trigger_model(settings.policy.model),
+        parts=parts or read_parts(settings),
     )
     publisher = Publisher(world.bus, world.clock, measures)
     pipeline = _pipeline(settings, world, publisher, gap_wait_s=settings.policy.gap_wait_s)
@@ -86,8 +106,7 @@ def replay(settings: Settings, measures: Measures) -> Replay:
         journal=MemoryJournal(),
         clock=clock,
         measures=measures,
-        embedder=embedder_for(settings.embedder.kind),
-        model=trigger_model(settings.policy.model),
+        parts=read_parts(settings),
     )
     publisher = Publisher(world.bus, clock, measures)
     return Replay(
@@ -156,16 +175,11 @@ def _pipeline(
     """gap_wait_s: 0 where messages come one by one, and none can be on its way."""
     policy = policy_of(settings.policy)
     root = settings.broker.root
-    memories = Memories(world.journal, world.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
+    parts = world.parts
+    memories = Memories(world.journal, parts.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
     return Pipeline(
         memories=memories,
-        foresight=Foresight(
-            rule_files.load(settings.policy.packs),
-            policy,
-            world.model,
-            world.embedder,
-            ("trigger model",) if world.model is None and settings.policy.model != NO_MODEL else (),
-        ),
+        foresight=Foresight(parts.packs, policy, parts.model, parts.embedder, parts.missing),
         packets=Packets(
             journal=world.journal,
             publisher=publisher,
@@ -175,7 +189,7 @@ def _pipeline(
             root=root,
             boot=boot or secrets.token_hex(8),
         ),
-        answers=Answers(publisher, world.embedder, world.clock, policy, root),
+        answers=Answers(publisher, parts.embedder, world.clock, policy, root),
         clock=world.clock,
         measures=world.measures,
         policy=policy,

@@ -96,5 +96,9 @@ class ModelRefused(BeforehandError):
     """A trigger model whose file, features or numbers do not match; the daemon goes on with rules."""
 
 
+class RecordingError(BeforehandError):
+    """A file of recorded runs that cannot be read."""
+
+
 class NotFound(BeforehandError):
     """Something asked for by id that does not exist here."""

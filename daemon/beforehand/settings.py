@@ -128,6 +128,15 @@ class EmbedderSettings(Section):
     )
 
 
+class MetricsSettings(Section):
+    """Where Prometheus reads the metrics of `up`."""
+
+    host: str = Field("127.0.0.1", description="address that listens; whoever reaches it can read the metrics")
+    port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
+        None, description="port of http://host:port/metrics; left out: not served; 0: any free one"
+    )
+
+
 class Settings(BaseSettings):
     """All settings. Environment: BEFOREHAND_BROKER__HOST and so on."""
 
@@ -140,6 +149,7 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     memory: MemorySettings = MemorySettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    metrics: MetricsSettings = MetricsSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -171,7 +171,7 @@ async def test_a_start_may_be_cancelled(tmp_path):
 def test_mosquitto_is_preferred_and_iotcore_is_the_other_one(tmp_path, monkeypatch):
     assert EmbeddedBroker("auto", 0, tmp_path).kind == "mosquitto"
     assert EmbeddedBroker("iotcore", 0, tmp_path).kind == "iotcore"
-    monkeypatch.setattr(embedded, "_find_mosquitto", lambda: None)
+    monkeypatch.setattr(embedded, "find_mosquitto", lambda: None)
     assert EmbeddedBroker("auto", 0, tmp_path).kind == "iotcore"
     with pytest.raises(BrokerFailed, match="mosquitto is not installed"):
         EmbeddedBroker("mosquitto", 0, tmp_path)
@@ -185,7 +185,7 @@ def test_mosquitto_is_found_where_only_root_looks(tmp_path, monkeypatch):
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(embedded, "_USUAL_PLACES", (str(tmp_path),))
-    assert embedded._find_mosquitto() == str(program)
+    assert embedded.find_mosquitto() == str(program)
 
 
 @only_mosquitto

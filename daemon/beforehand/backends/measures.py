@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
+from beforehand.errors import SettingsError
 from beforehand.measures import ALL, BY_NAME, Measure
+from beforehand.settings import MetricsSettings
 
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the histograms in seconds."""
@@ -79,6 +83,30 @@ class PrometheusMeasures:
             self._histograms[measure.name] = Histogram(
                 measure.name, measure.help, measure.labels, registry=self.registry, buckets=bounds
             )
+
+
+@contextmanager
+def metrics_page(measures: PrometheusMeasures, settings: MetricsSettings) -> Iterator[str | None]:
+    """Serve the metrics over HTTP for as long as this context; its address, None without `port`.
+
+    Raises SettingsError when the port cannot be used.
+    """
+    if settings.port is None:
+        yield None
+        return
+    try:
+        server, thread = start_http_server(settings.port, settings.host, measures.registry)
+    except OSError as error:
+        raise SettingsError(
+            f"setting metrics.port: port {settings.port} of {settings.host} cannot be used ({error.strerror}).",
+            "Choose another one, or 0 for any free one.",
+        ) from None
+    try:
+        yield f"http://{settings.host}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 class RecordedMeasures:

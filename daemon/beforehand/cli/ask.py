@@ -16,7 +16,7 @@ from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.cli.shared import FAILED, Config, Json, advising, err, load, out, print_json
 from beforehand.client import connect
-from beforehand.errors import NotFound
+from beforehand.errors import BusError, NotFound
 from beforehand.messages import topics
 from beforehand.messages.outbound import Packet, Reply, Status
 from beforehand.ports import PacketRecord
@@ -92,7 +92,7 @@ def explain(
 
 
 async def _status(settings: Settings) -> Status:
-    """The retained status, or `offline` when there is none."""
+    """The retained status; `offline`, with the reason, when there is none or no broker."""
     connection = Connection(from_settings(settings.broker, client_id=""))
     try:
         await connection.open()
@@ -102,6 +102,8 @@ async def _status(settings: Settings) -> Status:
         return Status.model_validate(orjson.loads(arrival.payload))
     except TimeoutError:
         return Status(state="offline", reason=f"no daemon {settings.broker.name!r} has a status on this broker")
+    except BusError as error:
+        return Status(state="offline", reason=str(error))
     finally:
         connection.drop()
 
@@ -151,6 +153,8 @@ def _show_decision(record: PacketRecord) -> None:
         out.print(
             f"rule {rule['name']} fired with {rule['score']:.2f}" + (f": {rule['warning']}" if rule["warning"] else "")
         )
+    for fault in decision.get("faults", ()):
+        out.print(f"rule {fault['name']} failed: {fault['problem']}", markup=False)
     table = Table("passage", "found by", "rules", "model", "probability", "worth", "left out", box=None)
     for one in decision["considered"]:
         found = ", ".join(f"{name} {near:.2f}" for name, near in one["channels"].items())

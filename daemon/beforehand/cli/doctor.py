@@ -14,6 +14,7 @@ from rich.table import Table
 
 from beforehand import assembly
 from beforehand.backends import rule_files
+from beforehand.backends.broker.embedded import choose, find_mosquitto
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
@@ -38,7 +39,7 @@ class Finding:
 
 
 def doctor(config: Config = None, json: Json = False) -> None:
-    """Check settings, threads, disk, journal, broker, embedder, rules and model. Exit code 1 when something is bad."""
+    """Check all that a daemon needs, from settings and disk to rules and model. Exit code 1 when something is bad."""
     with advising():
         settings = load(config)
     findings = [finding for look in _LOOKS for finding in _looked(look, settings)]
@@ -96,7 +97,7 @@ def _journal(settings: Settings) -> Iterator[Finding]:
 def _broker(settings: Settings) -> Iterator[Finding]:
     named = settings.broker
     if named.host is None and named.socket is None:
-        kind = "mosquitto" if shutil.which("mosquitto") else "iotcore"
+        kind = choose(named.embedded, installed=find_mosquitto() is not None)
         yield Finding("broker", "good", f"none configured: `up` starts {kind} on loopback")
         return
 
@@ -137,4 +138,12 @@ def _model(settings: Settings) -> Iterator[Finding]:
         yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")
 
 
-_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model)
+def _metrics(settings: Settings) -> Iterator[Finding]:
+    named = settings.metrics
+    if named.port is None:
+        yield Finding("metrics", "good", "not served; set metrics.port for Prometheus")
+    else:
+        yield Finding("metrics", "good", f"`up` serves http://{named.host}:{named.port}/metrics")
+
+
+_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model, _metrics)

@@ -171,7 +171,9 @@ def _fragment(changes: list[str]) -> dict[str, Any]:
     """`step.tool=x` and the like as one nested mapping. Raises RuleError for what is no field or has a wrong type."""
     whole: dict[str, Any] = {}
     for change in changes:
-        name, _, value = change.partition("=")
+        name, given, value = change.partition("=")
+        if not given:
+            raise RuleError(f"--set {change}", 1, "no value.", "Write field=value, such as step.tool=book_flight.")
         kinds = {field: kind for field, kind, _ in describe()}
         written = json.dumps(value, ensure_ascii=False) if kinds.get(name) == "text" else value
         *outer, last = name.split(".")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import structlog
 import typer
 from rich.progress import Progress
 from rich.table import Table
 
 from beforehand import assembly
-from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures
+from beforehand.backends.journal.lock import journal_lock
+from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures, metrics_page
 from beforehand.cli import demo
 from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
+from beforehand.errors import NotFound
 from beforehand.lifecycle.serve import serve
 from beforehand.messages.topics import Scope
 from beforehand.replay import Replay
@@ -21,6 +25,7 @@ from beforehand.training.playing import Played, play
 from beforehand.training.trajectories import Trajectory, read
 
 State = Annotated[Path, typer.Option("--state", help="Folder for lock files and the embedded broker's data.")]
+_log = structlog.get_logger()
 _STATE = Path(".beforehand")
 
 
@@ -43,7 +48,12 @@ def up(
     log_to_stderr(as_json=log_json)
     with advising():
         settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
-        asyncio.run(serve(assembly.daemon, settings, state, PrometheusMeasures()))
+        parts = assembly.read_parts(settings)  # what is wrong with them is said before a broker is started
+        measures = PrometheusMeasures()
+        with journal_lock(settings.journal.path), metrics_page(measures, settings.metrics) as page:
+            if page is not None:
+                _log.info("metrics are served", url=page)
+            asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, measures))
 
 
 def replay(
@@ -58,7 +68,12 @@ def replay(
     """Play recorded runs through the daemon in memory, on virtual time, and show the packet of every step."""
     with advising():
         settings = load(config, policy={"budget_tokens": budget})
-        chosen = read(file)[skip : skip + runs]
+        known = read(file)
+        chosen = known[skip : skip + runs]
+        if not chosen:
+            raise NotFound(
+                f"no run is left to play: {file} has {len(known)}.", f"Let --skip be less than {len(known)}."
+            )
         played = asyncio.run(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, view))
     if json:
         print_json([_row(run, one) for run, one in played])

@@ -12,6 +12,7 @@ import orjson
 import structlog
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from beforehand import settings
 from beforehand.errors import BeforehandError
@@ -29,12 +30,12 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object, for machine
 
 @contextmanager
 def advising() -> Iterator[None]:
-    """An error of ours becomes its advice on standard error and exit code 1; several at once, each on its line."""
+    """An error of ours, or of a file, becomes its advice on standard error, and exit code 1; several become lines."""
     try:
         yield
-    except* BeforehandError as group:
-        for error in _leaves(group):
-            err.print(f"[bold red]error[/] {error}", soft_wrap=True, markup=True)
+    except* (BeforehandError, OSError) as group:
+        for line in dict.fromkeys(map(_line, _leaves(group))):
+            err.print(f"[bold red]error[/] {escape(line)}", soft_wrap=True, markup=True)
         raise SystemExit(FAILED) from None
 
 
@@ -69,7 +70,14 @@ def log_to_stderr(*, as_json: bool, quiet: bool = False) -> None:
     )
 
 
-def _leaves(group: BaseExceptionGroup[BeforehandError]) -> Iterator[BeforehandError]:
+def _line(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror or error}. Look at the path, its owner and its mode, or name another."
+    return str(error)
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):
             yield from _leaves(error)

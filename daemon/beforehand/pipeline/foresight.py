@@ -31,7 +31,7 @@ from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.pool import Pool
-from beforehand.trigger.rules import Firing, fire
+from beforehand.trigger.rules import Fault, Firing, fire
 from beforehand.trigger.situation import RecentEvent
 
 _NEAREST: Final = 8
@@ -47,7 +47,7 @@ _FALLING: Final = 0.25
 class Foreseen:
     """What was decided for a step. `missing`: parts that it had to do without; `decision` explains everything.
 
-    error: why there is no decision at all, else None.
+    faults: rules whose condition failed. error: why there is no decision at all, else None.
     """
 
     choices: list[Choice]
@@ -56,12 +56,13 @@ class Foreseen:
     firings: Sequence[Firing]
     scored: Sequence[Scored]
     finds: int
+    faults: Sequence[Fault] = ()
     error: str | None = None
 
     @classmethod
     def failed(cls, error: str) -> Self:
         """There is no decision."""
-        return cls([], [], 0, (), (), 0, error)
+        return cls([], [], 0, (), (), 0, error=error)
 
     def decision(self) -> dict[str, Any]:
         """The whole arithmetic, best candidates first; made when it is wanted, since most refreshes are not sent."""
@@ -69,6 +70,7 @@ class Foreseen:
             "rules": [
                 {"name": firing.rule.name, "score": firing.score, "warning": firing.warning} for firing in self.firings
             ],
+            "faults": [{"name": fault.rule, "problem": fault.problem} for fault in self.faults],
             "error": self.error,
             "finds": self.finds,
             "candidates": len(self.scored),
@@ -78,12 +80,13 @@ class Foreseen:
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """Candidates with their features, shape (n, len(features.NAMES)), the rules that fired, and how much was found."""
+    """Candidates with their features, shape (n, len(features.NAMES)), the rules that fired or failed, and the finds."""
 
     candidates: list[Candidate]
     features: NDArray[np.float32]
     firings: Sequence[Firing]
     finds: int
+    faults: Sequence[Fault] = ()
 
 
 class Foresight:
@@ -133,7 +136,7 @@ class Foresight:
         worthy = (one for one in scored if one.left_out is None)
         model = "none" if self._model is None else self._model.card.name
         choices += [_choice(one, session, model) for one in islice(worthy, limits.PACKET_ITEMS)]
-        return Foreseen(choices, self._missing, len(memory.events), firings, scored, matter.finds)
+        return Foreseen(choices, self._missing, len(memory.events), firings, scored, matter.finds, matter.faults)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
@@ -144,7 +147,7 @@ class Foresight:
         rows = memory.timeline.last(_GLANCED_EVENTS, run=session.code)
         pool = Pool(moment, rows, {found.row for _, _, found in finds})
         candidates = gather(memory, finds, ask, pool.best, pool.likeliest(limits.CANDIDATES))
-        return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds))
+        return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds), fired.faults)
 
     def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
         """What the steps of one moment have in common is read once."""

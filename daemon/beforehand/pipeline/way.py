@@ -28,6 +28,7 @@ from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.ports import Clock, Measures
 from beforehand.trigger.policy import Policy
+from beforehand.trigger.rules import Fault
 
 _log = structlog.get_logger()
 _TURNS: Final = 8
@@ -68,6 +69,7 @@ class Pipeline:
     behind: dict[Scope, None] = field(default_factory=dict)
     waiting: dict[Scope, asyncio.Event] = field(default_factory=dict)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
+    faulty: set[str] = field(default_factory=set)
 
     async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
@@ -220,7 +222,16 @@ class Pipeline:
             _log.exception("no decision for a step", scope=session.scope, step=step.id)
             foreseen = Foreseen.failed("the decision failed; the daemon's log says how")
         self.measures.observe("beforehand_foresight_seconds", self.clock.monotonic_s() - started)
+        self._tell_faults(foreseen.faults)
         self.packets.send(session, step, foreseen, final=final, late=late)
+
+    def _tell_faults(self, faults: Sequence[Fault]) -> None:
+        """Each is counted; a rule is logged once, since what fails for one step fails for most."""
+        for fault in faults:
+            self.measures.count("beforehand_failures_total", part="rules")
+            if fault.rule not in self.faulty:
+                self.faulty.add(fault.rule)
+                _log.warning("the condition of a rule fails", rule=fault.rule, problem=fault.problem)
 
 
 def _can_wait(message: Message, event: Remembered | None) -> bool:

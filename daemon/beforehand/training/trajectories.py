@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,12 @@ from typing import Any, Final
 import orjson
 
 from beforehand import limits
-from beforehand.errors import NotFound
+from beforehand.errors import NotFound, RecordingError
 from beforehand.messages.topics import Channel
 from beforehand.training.needed import needed_values, normal
 
+_TYPES: Final = ("user", "agent", "call", "result")
+_FORM: Final = "Each line is one run: {id, events: [{type, name, args, text}]}; see docs/guides/replay.md."
 _CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 
 
@@ -163,18 +166,36 @@ def in_words(name: str) -> str:
 
 
 def read(path: Path) -> list[Trajectory]:
-    """All runs of a file. Raises NotFound (no such file) or ValueError naming the line that cannot be read."""
+    """All runs of a file, at least one. Raises NotFound (no such file) or RecordingError naming the line."""
     if not path.is_file():
         raise NotFound(f"no file {path}.", "Name a .jsonl or .jsonl.gz file of recorded runs.")
     opener = gzip.open if path.suffix == ".gz" else open
-    rows = []
-    with opener(path, "rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                rows.append(orjson.loads(line))
-            except orjson.JSONDecodeError as error:
-                raise ValueError(f"{path}:{number}: not JSON ({error}); each line is one run") from None
+    try:
+        with opener(path, "rb") as lines:
+            rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise RecordingError(
+            f"{path} is not a whole gzip file ({error}).", "Name it .jsonl, or compress it again."
+        ) from None
+    if not rows:
+        raise RecordingError(f"{path} is empty.", _FORM)
     return from_rows(rows)
+
+
+def _row(line: bytes, where: str) -> dict[str, Any]:
+    """One run, with all that `from_rows` reads."""
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise RecordingError(f"{where}: not JSON ({error}).", _FORM) from None
+    if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("events"), list):
+        raise RecordingError(f"{where}: a run has an id and a list of events.", _FORM)
+    for event in row["events"]:
+        if not isinstance(event, dict) or event.get("type") not in _TYPES:
+            raise RecordingError(f"{where}: an event without a type of {', '.join(_TYPES)}.", _FORM)
+        if event["type"] == "call" and not isinstance(event.get("name"), str):
+            raise RecordingError(f"{where}: a call without the name of its tool.", _FORM)
+    return row
 
 
 def from_rows(rows: Iterable[dict[str, Any]]) -> list[Trajectory]:

@@ -63,8 +63,8 @@ class EmbeddedBroker:
     ) -> None:
         self._folder = state_folder / "broker"
         self._root = root
-        self._mosquitto = _find_mosquitto()
-        self.kind: Kind = _choose(kind, installed=self._mosquitto is not None)
+        self._mosquitto = find_mosquitto()
+        self.kind: Kind = choose(kind, installed=self._mosquitto is not None)
         self.host = HOST
         self.port = port or free_port()
         self._may_move = not port
@@ -214,11 +214,13 @@ class EmbeddedBroker:
         )
 
 
-def _find_mosquitto() -> str | None:
+def find_mosquitto() -> str | None:
+    """Its path; sbin folders are looked at too."""
     return shutil.which("mosquitto", path=os.pathsep.join((os.environ.get("PATH", os.defpath), *_USUAL_PLACES)))
 
 
-def _choose(kind: Literal["auto", "mosquitto", "iotcore"], *, installed: bool) -> Kind:
+def choose(kind: Literal["auto", "mosquitto", "iotcore"], *, installed: bool) -> Kind:
+    """The broker that is started for `kind`; installed: mosquitto is. Raises BrokerFailed when there is none."""
     if installed and kind != "iotcore":
         return "mosquitto"
     if kind == "mosquitto":

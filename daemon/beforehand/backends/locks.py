@@ -1,0 +1,31 @@
+"""Files that one process holds at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from beforehand.errors import BeforehandError
+
+
+@contextmanager
+def held(path: Path, taken: Callable[[str], BeforehandError]) -> Iterator[None]:
+    """Hold the lock file `path` for this process.
+
+    The file stays behind; the kernel frees the lock when its process ends, however it ends. taken: the error that is
+    raised when another process holds it; given that process's id, or "another". Raises OSError too.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise taken(os.read(descriptor, 32).decode(errors="replace").strip() or "another") from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)

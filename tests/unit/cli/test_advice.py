@@ -1,0 +1,114 @@
+"""Every command ends with one line of advice and exit code 1 when it cannot go on; never with a traceback."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+import structlog
+from typer.testing import CliRunner
+
+from beforehand import settings
+from beforehand.backends.broker.embedded import free_port
+from beforehand.cli import doctor
+from beforehand.cli.demo import RECORDING
+from beforehand.cli.main import app
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yield
+    structlog.reset_defaults()
+
+
+def run(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.mark.parametrize("command", ["replay", "evaluate", "demo"])
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.jsonl", b"not json\n", "a.jsonl:1: not JSON"),
+        ("a.jsonl", b'{"a":1}\n', "a.jsonl:1: a run has an id and a list of events"),
+        ("a.jsonl", b'{"id":"r","events":[{"type":"dance"}]}\n', "an event without a type of user, agent"),
+        ("a.jsonl", b'{"id":"r","events":[{"type":"call"}]}\n', "a call without the name of its tool"),
+        ("a.jsonl", b"", "a.jsonl is empty"),
+        ("a.jsonl.gz", b"no gzip", "a.jsonl.gz is not a whole gzip file"),
+        ("a.jsonl.gz", b"\x1f\x8b\x08\x00", "a.jsonl.gz is not a whole gzip file"),
+    ],
+)
+def test_d4_a_file_that_holds_no_runs_is_named_with_what_is_wanted(tmp_path, command, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    result = run(command, name)
+    assert result.exit_code == 1
+    assert says in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--state", "/proc/nope"], "/proc/nope: "),
+        (["--journal", "/proc/nope.sqlite3"], "/proc/nope.sqlite3"),
+    ],
+)
+def test_d4_a_place_that_cannot_be_written_is_named(monkeypatch, flags, says):
+    monkeypatch.setenv("BEFOREHAND_BROKER__EMBEDDED_PORT", "0")
+    result = run("up", *flags)
+    assert result.exit_code == 1
+    assert says in result.stderr
+    assert "Look at" in result.stderr
+
+
+def test_d8_a_status_without_a_broker_is_still_one_json_object():
+    result = run("status", "--json", "--host", "127.0.0.1", "--port", free_port())
+    assert result.exit_code == 1
+    said = json.loads(result.stdout)
+    assert said["state"] == "offline"
+    assert "127.0.0.1" in said["reason"]
+
+
+def test_d8_the_settings_shown_are_toml_that_can_be_loaded_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEFOREHAND_BROKER__PASSWORD", "hunter2")
+    monkeypatch.setenv("BEFOREHAND_BROKER__TLS", "true")
+    shown = run("config", "show").stdout
+    (tmp_path / "shown.toml").write_text(shown)
+    assert tomllib.loads(shown)["broker"]["tls"] is True
+    assert "# host = " in shown
+    assert "hunter2" not in shown
+    assert settings.load(tmp_path / "shown.toml") == settings.load()
+
+
+def test_d8_a_change_of_the_situation_without_a_value_says_how_it_is_written():
+    result = run("rules", "try", "--set", "nonsense")
+    assert result.exit_code == 1
+    assert "Write field=value" in result.stderr
+
+
+def test_d8_a_replay_that_skips_all_runs_says_how_many_there_are():
+    result = run("replay", RECORDING, "--skip", 100_000)
+    assert result.exit_code == 1
+    assert "shop.jsonl has 1." in result.stderr.replace("\n", "")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [("PACKS", '["gone"]', "no shipped rule pack 'gone'"), ("MODEL", "gone", "no trigger model 'gone'")],
+)
+def test_d8_up_looks_at_rules_and_model_before_it_starts_a_broker(tmp_path, monkeypatch, variable, value, says):
+    monkeypatch.setenv(f"BEFOREHAND_POLICY__{variable}", value)
+    result = run("up")
+    assert result.exit_code == 1
+    assert says in result.stderr
+    assert not (tmp_path / ".beforehand").exists()
+
+
+def test_d8_doctor_names_the_broker_that_up_would_start(monkeypatch):
+    monkeypatch.setattr(doctor, "find_mosquitto", lambda: "/usr/sbin/mosquitto")
+    monkeypatch.setenv("PATH", "")
+    found = {one["part"]: one for one in json.loads(run("doctor", "--json").stdout)}
+    assert found["broker"]["detail"] == "none configured: `up` starts mosquitto on loopback"
