@@ -88,10 +88,6 @@ class EmbedderError(BeforehandError):
     """An embedder that cannot be loaded or does not answer."""
 
 
-class FingerprintMismatch(EmbedderError):
-    """Vectors on disk were made by another embedder than the one configured."""
-
-
 class ModelRefused(BeforehandError):
     """A trigger model whose file, features or numbers do not match; the daemon goes on with rules."""
 

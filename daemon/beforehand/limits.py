@@ -76,8 +76,6 @@ GAP_ASK_LAST_S: Final = 60.0
 """Where the doubling ends."""
 GAPPED_EPOCHS: Final = 10_000
 """Runs and epochs with gaps that are asked for; past that the least recently heard of is left."""
-AHEAD_SEQ: Final = 100_000
-"""How far past the durable mark a sequence number is remembered one by one."""
 
 RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""

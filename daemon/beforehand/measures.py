@@ -42,7 +42,12 @@ ALL: Final = (
     Measure("beforehand_pauses_total", "counter", "Times a lane was paused at the high-water mark.", ("lane",)),
     Measure("beforehand_probe_seconds", "gauge", "QoS 1 round trip measured at start."),
     Measure("beforehand_agents_hot", "gauge", "Agents in memory."),
-    Measure("beforehand_feedback_total", "counter", "Items marked by agents.", ("verdict",)),
+    Measure(
+        "beforehand_feedback_total",
+        "counter",
+        "Items used or harmful, and notes of what was missing.",
+        ("verdict",),
+    ),
     Measure("beforehand_failures_total", "counter", "Faults that were caught and named.", ("part",)),
 )
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from beforehand.context.packet import assemble
-from beforehand.index.echo import is_echo, strip_packets
+from beforehand.index.echo import strip_packets
 from memories import header, said, value
 
 RENDERED = assemble(
@@ -17,8 +17,8 @@ RENDERED = assemble(
 ).rendered
 
 
-def test_d2_a_packet_alone_is_an_echo():
-    assert is_echo(RENDERED)
+def test_d2_of_a_packet_alone_nothing_is_left():
+    assert strip_packets(RENDERED).strip() == ""
 
 
 @pytest.mark.parametrize(

@@ -237,3 +237,18 @@ def test_a_replay_does_not_wait_for_numbers_that_never_come():
         assert (await stage.begin("s1", goal="go", epoch="e", seq=7)).final
 
     staged(play)
+
+
+def test_feedback_is_counted_by_verdict_and_once():
+    async def play(stage):
+        said = {"id": "f1", "packet": "p1", "used": ["m1", "m2"], "harmful": ["m3"], "missing": "the card"}
+        for _ in range(2):
+            await stage.say("feedback", **said)
+        await stage.say("feedback", outcome="success")
+        counted = {
+            verdict: stage.measures.value("beforehand_feedback_total", verdict=verdict)
+            for verdict in ("used", "harmful", "missing")
+        }
+        assert counted == {"used": 2, "harmful": 1, "missing": 1}
+
+    staged(play)

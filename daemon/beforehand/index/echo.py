@@ -66,11 +66,6 @@ def strip_data(data: Any) -> Any:
     return data
 
 
-def is_echo(text: str) -> bool:
-    """Whether `text` is nothing but packets of ours."""
-    return bool(text.strip()) and not strip_packets(text).strip("\"'`>\\ \t\r\n")
-
-
 def _kind(mark: re.Match[str]) -> str:
     return mark.lastgroup or ""
 

@@ -6,7 +6,6 @@ Nothing here is similar to anything: a value is found under its normal form or n
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, KeysView, Sequence
 from typing import Final
 
@@ -26,7 +25,6 @@ Spot = tuple[int, int]
 _POSITION_BITS: Final = 16
 _VALUE_CHARS: Final = 160
 _MENTION_WORDS: Final = 6
-_RECORDS_READ: Final = 64
 _DUMB: Final = frozenset(("", "true", "false", "yes", "no", "none", "null", "ok", "success"))
 _WORD: Final = re.compile(r"[^\s,;:!?\"'()\[\]{}]+")
 
@@ -52,7 +50,7 @@ class Entities:
         self._folded: dict[str, set[str]] = {}
         self._keys: dict[tuple[str, str], postings.Postings] = {}
         self._keys_of_word: dict[str, set[tuple[str, str]]] = {}
-        self._records: dict[int, tuple[tuple[int, _Value], ...]] = {}
+        self._held: dict[int, tuple[_Value, ...]] = {}
         self._end = 0
 
     def __len__(self) -> int:
@@ -64,7 +62,7 @@ class Entities:
         if row < self._end:
             raise ValueError(f"row {row} comes after row {self._end - 1}; rows are added in ascending order")
         self._end = row + 1
-        members: dict[tuple[int, _Value], None] = {}
+        held: dict[_Value, None] = {}
         for passage in passages:
             if passage.kind == "record":
                 continue
@@ -72,9 +70,9 @@ class Entities:
             if passage.value is not None and passage.key:
                 self._add_key((passage.key, keys.surrounding(passage.path)), place)
             for value in values_of(passage):
-                members[passage.group, self._add_value(value, place)] = None
-        if members:
-            self._records[row] = tuple(members)
+                held[self._add_value(value, place)] = None
+        if held:
+            self._held[row] = tuple(held)
 
     def by_value(self, value: str, rows: Rows | None = None, limit: int | None = None) -> list[Spot]:
         """Where this very value stands: newest rows first, within a row in the order of the event."""
@@ -96,20 +94,6 @@ class Entities:
             spots += _newest(by_level[level], rows, self._end, limit - len(spots))
         return spots
 
-    def co_occurring(self, value: str, rows: Rows | None = None, limit: int = 32) -> list[tuple[str, int]]:
-        """Values of the newest records that hold `value`, each with the number of those records; most first.
-
-        A record is the innermost object of a leaf, or all prose of an event.
-        """
-        known = self._spellings(normal(value))
-        spots = _newest((one.places for one in known), rows, self._end, _RECORDS_READ)
-        found: Counter[str] = Counter()
-        for row in dict.fromkeys(row for row, _ in spots):
-            members = self._records[row]
-            groups = {group for group, member in members if member in known}
-            found.update({m.text for group, m in members if group in groups and m not in known})
-        return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
-
     def mentions(self, text: str) -> list[str]:
         """Known values that stand in `text`, longest first where they overlap: entities, and scalars word for word."""
         found = dict.fromkeys(entity.value for entity in extract(text) if self._spellings(entity.value))
@@ -129,14 +113,10 @@ class Entities:
         """Every value that some row has, in its normal form."""
         return self._values.keys()
 
-    def key_names(self) -> list[str]:
-        """Every key that some leaf has."""
-        return [key for key, _ in self._keys]
-
     def forget(self, rows: Collection[int]) -> None:
         """Remove rows with every value and key that only they had."""
         gone = set(rows)
-        for value in {value for row in gone for _, value in self._records.pop(row, ())}:
+        for value in {value for row in gone for value in self._held.pop(row, ())}:
             left = postings.without(value.places, gone, _POSITION_BITS)
             if left is None:
                 self._drop_value(value.text)

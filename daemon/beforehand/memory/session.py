@@ -1,4 +1,4 @@
-"""One run as the daemon knows it: its plan, its place in it, what has come, how it ended."""
+"""One run as the daemon knows it: its plan, its place in it, what has come."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from beforehand.memory.counting import Ranges
 from beforehand.memory.said import Said
 from beforehand.memory.steps import Itinerary, Order, precedes
 from beforehand.messages.entry import Entry
-from beforehand.messages.inbound import Event, Feedback, Plan, StepMark
+from beforehand.messages.inbound import Event, Plan, StepMark
 from beforehand.messages.topics import Scope
 
 
@@ -24,9 +24,6 @@ class Session:
     newest_order: Order = None
     overruled: bool = False
     """Whether the message taken last changed nothing, since what it says was said anew before it came."""
-    last_at_us: int = 0
-    errors_in_a_row: int = 0
-    outcome: str | float | None = None
     known: dict[tuple[str, str], int] = field(default_factory=dict)
     received: dict[str, Ranges] = field(default_factory=dict)
     durable: dict[str, Ranges] = field(default_factory=dict)
@@ -51,10 +48,8 @@ class Session:
                 return self._planned(entry, plan)
             case StepMark() as mark:
                 self.overruled = not self.itinerary.mark(mark, self.position, self.order_key(entry))
-            case Feedback(outcome=outcome) if outcome is not None:
-                self.outcome = outcome
-            case Event() as event:
-                self._happened(entry, event)
+            case Event():
+                self._happened(entry)
         return []
 
     def _planned(self, entry: Entry, plan: Plan) -> list[str]:
@@ -62,14 +57,11 @@ class Session:
         self.overruled = entry.retained and self.itinerary.plan is not None
         return [] if self.overruled else self.itinerary.replace(plan, self.order_key(entry))
 
-    def _happened(self, entry: Entry, event: Event) -> None:
+    def _happened(self, entry: Entry) -> None:
         order = self.order_key(entry)
         if not precedes(order, self.newest_order):
             self.newest_event = entry.id
             self.newest_order = order or self.newest_order
-        self.last_at_us = max(self.last_at_us, entry.at_us)
-        if event.ok is not None:
-            self.errors_in_a_row = 0 if event.ok else self.errors_in_a_row + 1
 
     def order_key(self, entry: Entry) -> Order:
         """(ordinal of the epoch, seq) of a counted message: its place in the run, whenever it came."""

@@ -93,8 +93,17 @@ class Pipeline:
         if taken.event is not None and taken.event.worthy:
             self.memories.embed(memory, [taken.event.row])
         self.measures.count("beforehand_messages_total", channel=entry.channel)
+        if isinstance(entry.message, Feedback):
+            self._count_feedback(entry.message)
         self._note_changes(taken, entry)
         return Outcome(entry, session, taken.position, duplicate=False, overruled=session.overruled)
+
+    def _count_feedback(self, feedback: Feedback) -> None:
+        """Items marked used or harmful; what was missing counts as one."""
+        marked = {"used": len(feedback.used), "harmful": len(feedback.harmful), "missing": bool(feedback.missing)}
+        for verdict, items in marked.items():
+            if items:
+                self.measures.count("beforehand_feedback_total", items, verdict=verdict)
 
     def _note_changes(self, taken: Taken, entry: Entry) -> None:
         """An old retained plan wakes nothing, nor does what can wait; the next message of the run does."""

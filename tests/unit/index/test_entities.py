@@ -116,14 +116,6 @@ def test_elements_of_one_list_come_in_their_order():
     assert memory.texts(memory.entities.by_key("item_ids")) == ["item_ids: a1", "item_ids: b2", "item_ids: c3"]
 
 
-def test_values_of_one_record_occur_together_and_those_of_its_neighbour_do_not():
-    memory = Memory({"items": [KETTLE, CLOCK]}, {"items": [KETTLE]}, "W77 goes to 12345")
-    assert memory.entities.co_occurring("Electric Kettle") == [("158.9", 2), ("9624127908", 2)]
-    assert memory.entities.co_occurring("W77") == [("12345", 1)]
-    assert memory.entities.co_occurring("unknown") == []
-    assert memory.entities.co_occurring("Electric Kettle", slice(0, 1), limit=1) == [("158.9", 1)]
-
-
 def test_a_text_mentions_the_values_that_stand_in_it_word_for_word():
     memory = Memory({"items": [KETTLE, CLOCK]}, "order W77")
     assert memory.entities.mentions("Return the electric kettle of W77 (not W78).") == ["W77", "electric kettle"]
@@ -153,7 +145,7 @@ def test_a_forgotten_row_leaves_no_value_and_no_key_behind():
     assert memory.entities.by_value("W1") == [(1, 0)]
     assert memory.entities.by_key("order_id") == [(1, 0)]
     assert "canary" not in "".join(memory.entities.values()).casefold()
-    assert "canary" not in "".join(memory.entities.key_names()).casefold()
+    assert "canary" not in "".join(key for key, _ in memory.entities._keys).casefold()
     memory.add({"order_id": "#W1"})
     assert memory.entities.by_value("W1") == [(2, 0), (1, 0)]
 
