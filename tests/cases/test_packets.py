@@ -1,4 +1,4 @@
-"""Cases P1-P5, P7, P8 and D4 through the whole pipeline."""
+"""Cases P1-P5, P7 and P8 through the whole pipeline."""
 
 from __future__ import annotations
 
@@ -116,25 +116,6 @@ def test_p8_a_part_left_out_on_purpose_is_not_missing():
 def test_d7_a_mistyped_model_is_refused_at_start_and_the_shipped_ones_are_named():
     with pytest.raises(SettingsError, match=r"no trigger model 'defalut'\. Shipped are default"):
         staged(None, policy={"model": "defalut"})
-
-
-def test_d4_a_rule_says_a_preference_once_and_again_after_its_cooldown_or_when_it_changed():
-    async def play(stage):
-        await stage.event("I prefer window seats.", role="user", source="user")
-        said = []
-        for number in range(6):
-            step = f"s{number}"
-            packet = await stage.begin(step, goal="book the train", tool="book_train")
-            said.append(any("window" in item.text for item in packet.items))
-            await stage.say("step", step=step, phase="end", ok=True)
-        assert said[0]
-        assert not said[1]
-        assert sum(said) < 6
-        await stage.event("I prefer aisle seats now.", role="user", source="user")
-        changed = await stage.begin("s9", goal="book the train", tool="book_train")
-        assert any("aisle" in item.text for item in changed.items)
-
-    staged(play, policy={"model": "none"})
 
 
 def test_a_superseded_value_stands_in_no_packet():

@@ -18,6 +18,7 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
 from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
+from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Reason
 from beforehand.pipeline.barring import barred
@@ -39,6 +40,8 @@ _VALUES: Final = 16
 _NEWEST: Final = 6
 _EXPLAINED: Final = 64
 _GLANCED_EVENTS: Final = 500
+LIKELY: Final = 0.5
+"""From this probability on the model's own wish for an item outweighs that it was said within a rule's cooldown."""
 _FALLING: Final = 0.25
 """How fast a rule's claim falls with the rank of what its recall found."""
 
@@ -119,15 +122,12 @@ class Foresight:
         """The decision over what was considered; `matter` stays as it is."""
         firings = matter.firings
         scores = None if self._model is None else self._model.score(matter.features)
-        candidates = _cooled(matter, session, step, book, now_us)
+        candidates, held = _cooled(matter, session, step, book, now_us)
         tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
-        scored = decide(
-            candidates,
-            scores,
-            tokens,
-            self._policy,
-            barred(memory, session, candidates, self._policy.window_events, now_us),
-        )
+        said = (index for index in held if scores is None or scores[index] < LIKELY)
+        why = dict.fromkeys(said, "said within its cooldown")
+        why |= barred(memory, session, candidates, self._policy.window_events, now_us)
+        scored = decide(candidates, scores, tokens, self._policy, why)
         choices = [
             warned
             for firing in firings
@@ -184,27 +184,39 @@ class Foresight:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
 
 
-def _cooled(matter: Matter, session: Session, step: Step, book: Runbook, now_us: int) -> list[Candidate]:
-    """A rule does not ask again, within its cooldown, for what was said: only the model may still want it."""
+def _cooled(
+    matter: Matter, session: Session, step: Step, book: Runbook, now_us: int
+) -> tuple[list[Candidate], set[int]]:
+    """A rule does not ask again, within its cooldown, for what was said: the candidates, and the indices of those.
+
+    Only advice is among them: what else a step needs, it needs whatever the step before it was told.
+    """
     cooling = {
         firing.rule.name: firing.rule
         for firing in matter.firings
         if firing.rule.cooldown_steps or firing.rule.cooldown_s
     }
     if not cooling or not book.said:
-        return matter.candidates
-    cooled = []
-    for candidate in matter.candidates:
-        held = [name for name in candidate.rules if name in cooling]
-        if held:
+        return matter.candidates, set()
+    cooled = list(matter.candidates)
+    held = set()
+    for index, candidate in enumerate(cooled):
+        rules = [cooling[name] for name in candidate.rules if name in cooling]
+        if rules:
             said = named(_plain(candidate, session)).id
-            gone = {name for name in held if book.within(said, cooling[name], step.id, now_us)}
+            gone = {rule.name for rule in rules if book.within(said, rule, step.id, now_us)}
             if gone:
                 left = {name: claim for name, claim in candidate.rules.items() if name not in gone}
-                cooled.append(replace(candidate, rules=left))
-                continue
-        cooled.append(candidate)
-    return cooled
+                cooled[index] = replace(candidate, rules=left)
+                if _is_advice(candidate):
+                    held.add(index)
+    return cooled, held
+
+
+def _is_advice(candidate: Candidate) -> bool:
+    """Whether it holds beyond the moment it was said in: a preference, a constraint, what was concluded."""
+    passage = candidate.excerpt.passage
+    return passage.value is None and (candidate.event.kind == "reflection" or is_standing(passage.text))
 
 
 def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
