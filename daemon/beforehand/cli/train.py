@@ -18,7 +18,7 @@ from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.training import fitting, report
 from beforehand.training.collecting import Setting
 from beforehand.training.fitting import Recipe
-from beforehand.training.making import Lesson, Source, make, released, study
+from beforehand.training.making import Lesson, Source, make, released, strangers_to, study
 from beforehand.training.trajectories import read
 
 
@@ -92,7 +92,14 @@ async def _study(sources: Sequence[Source], seed: int, keep: Path | None) -> lis
     """No model scores while candidates are collected: what is learned does not depend on the model before."""
     settings = Settings(policy=PolicySettings(model=NO_MODEL))
     return [
-        await study(lambda: assembly.replay(settings, RecordedMeasures()), source, seed=seed, keep=keep, say=_say)
+        await study(
+            lambda: assembly.replay(settings, RecordedMeasures()),
+            source,
+            strangers=strangers_to(source, sources),
+            seed=seed,
+            keep=keep,
+            say=_say,
+        )
         for source in sources
     ]
 

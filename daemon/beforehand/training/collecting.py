@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,6 +10,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.memory.steps import Step
 from beforehand.messages.topics import Scope
 from beforehand.replay import Replay
 from beforehand.training.following import Stop, follow
@@ -19,6 +21,7 @@ from beforehand.trigger.candidates import Candidate
 from beforehand.trigger.features import NAMES
 
 _RUNS_OF_A_LIFE = 20
+_STRANGER_EVERY = 4
 
 
 class Setting(StrEnum):
@@ -72,15 +75,34 @@ async def stops(
             yield stop
 
 
-async def collect(replay: Replay, runs: Iterable[Trajectory], setting: Setting, *, name: str, seed: int = 0) -> Rows:
-    """The candidates of all stops, labelled. Steps without any candidate are left out."""
+async def collect(
+    replay: Replay,
+    runs: Iterable[Trajectory],
+    setting: Setting,
+    *,
+    name: str,
+    seed: int = 0,
+    strangers: Sequence[Step] = (),
+) -> Rows:
+    """The candidates of all stops, labelled. Steps without any candidate are left out.
+
+    strangers: steps of quite other work. At every fourth stop one of them is looked at as well, which needs nothing
+    of what is remembered: so a model learns what it looks like when there is nothing to say.
+    """
+    draw = random.Random(seed)  # noqa: S311  which stranger comes by, not a secret
     features: list[NDArray[np.float32]] = []
     labels: list[NDArray[np.int64]] = []
+    number = 0
     async for stop in stops(replay, runs, setting, name=name, seed=seed):
-        matter = replay.pipeline.foresight.consider(stop.memory, stop.session, stop.step, stop.now_us)
-        if matter.candidates:
-            features.append(matter.features)
-            labels.append(carrying(matter.candidates, stop.call.needed))
+        number += 1
+        looked = [(stop.step, stop.call.needed)]
+        if strangers and number % _STRANGER_EVERY == 0:
+            looked.append((draw.choice(strangers), frozenset()))
+        for step, needed in looked:
+            matter = replay.pipeline.foresight.consider(stop.memory, stop.session, step, stop.now_us)
+            if matter.candidates:
+                features.append(matter.features)
+                labels.append(carrying(matter.candidates, needed))
     if not features:
         return Rows.joined([])
     steps = np.repeat(np.arange(len(labels)), [len(part) for part in labels])

@@ -16,12 +16,13 @@ import orjson
 import xgboost
 from numpy.typing import NDArray
 
+from beforehand.memory.steps import Step
 from beforehand.ports import Model
 from beforehand.replay import Replay
 from beforehand.training import ranking
 from beforehand.training.collecting import Rows, Setting, collect
 from beforehand.training.fitting import Floats, Recipe, data_hash, fit_line, fit_trees, isotonic, margins
-from beforehand.training.trajectories import Trajectory, text_of
+from beforehand.training.trajectories import Trajectory, in_words, text_of
 from beforehand.trigger.features import DEFINITION, NAMES
 
 _HELD_OF_FIVE: Final = 1
@@ -36,6 +37,16 @@ class Source:
     name: str
     runs: Sequence[Trajectory]
     counts: Mapping[Setting, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Runs of a source that are played in one setting."""
+
+    name: str
+    runs: Sequence[Trajectory]
+    setting: Setting
+    strangers: Sequence[Step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +71,39 @@ class Made:
 
 
 async def study(
-    new_replay: Callable[[], Replay], source: Source, *, seed: int, keep: Path | None = None, say: Callable[[str], None]
+    new_replay: Callable[[], Replay],
+    source: Source,
+    *,
+    strangers: Sequence[Step] = (),
+    seed: int,
+    keep: Path | None = None,
+    say: Callable[[str], None],
 ) -> Lesson:
-    """Play a source's runs in its settings. What `keep` has already is read from there, so a long study can resume."""
+    """Play a source's runs in its settings. What `keep` has already is read from there, so a long study can resume.
+
+    strangers: see `strangers_to` and `collecting.collect`.
+    """
     taught: list[Rows] = []
     held: list[Rows] = []
     start = 0
     for setting, count in source.counts.items():
         runs = source.runs[start : start + count]
         start += count
-        for side, part in ((taught, [run for run in runs if not _held(run)]), (held, [r for r in runs if _held(r)])):
-            say(f"{source.name} {setting}: {len(part)} runs")
-            side.append(await _collected(new_replay, part, setting, source.name, seed, keep))
+        for side, kept in ((taught, False), (held, True)):
+            part = Part(source.name, [run for run in runs if _held(run) is kept], setting, strangers)
+            say(f"{source.name} {setting}: {len(part.runs)} runs")
+            side.append(await _collected(new_replay, part, seed, keep))
     return Lesson(source.name, Rows.joined(taught), Rows.joined(held))
+
+
+def strangers_to(source: Source, sources: Sequence[Source]) -> list[Step]:
+    """The steps of all other sources' tools."""
+    tools: dict[str, Step] = {}
+    for other in sources:
+        needs_of = other.runs[0].needs_of if other is not source and other.runs else {}
+        for tool, needs in needs_of.items():
+            tools.setdefault(tool, Step(f"stranger {tool}", in_words(tool), tool, needs))
+    return [tools[tool] for tool in sorted(tools)]
 
 
 def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None) -> Made:
@@ -124,25 +155,25 @@ def _held(run: Trajectory) -> bool:
     return hashlib.sha256(first.encode()).digest()[0] % 5 < _HELD_OF_FIVE
 
 
-async def _collected(
-    new_replay: Callable[[], Replay], runs: list[Trajectory], setting: Setting, name: str, seed: int, keep: Path | None
-) -> Rows:
-    if not runs:
+async def _collected(new_replay: Callable[[], Replay], part: Part, seed: int, keep: Path | None) -> Rows:
+    if not part.runs:
         return Rows.joined([])
-    what = orjson.dumps([DEFINITION, setting, seed, [run.id for run in runs], [len(run.events) for run in runs]])
-    file = None if keep is None else keep / f"{name}-{setting}-{hashlib.sha256(what).hexdigest()[:16]}.npz"
+    runs = [(run.id, len(run.events)) for run in part.runs]
+    strangers = [(step.tool, step.needs) for step in part.strangers]
+    what = hashlib.sha256(orjson.dumps([DEFINITION, part.setting, seed, runs, strangers])).hexdigest()[:16]
+    file = None if keep is None else keep / f"{part.name}-{part.setting}-{what}.npz"
     if file is not None and file.is_file():
         with np.load(file) as stored:
             return Rows(stored["features"], stored["labels"], stored["steps"])
     replay = new_replay()
     async with replay.open():
-        rows = await collect(replay, runs, setting, name=name, seed=seed)
+        rows = await collect(replay, part.runs, part.setting, name=part.name, seed=seed, strangers=part.strangers)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(".part")
-        with part.open("wb") as out:
+        unfinished = file.with_suffix(".part")
+        with unfinished.open("wb") as out:
             np.savez_compressed(out, features=rows.features, labels=rows.labels, steps=rows.steps)
-        part.replace(file)
+        unfinished.replace(file)
     return rows
 
 

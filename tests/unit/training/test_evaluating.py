@@ -1,0 +1,96 @@
+"""Policies over the same runs, and runs woven into one."""
+
+import asyncio
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from beforehand.backends.rule_files import load
+from beforehand.messages.topics import Scope
+from beforehand.training.collecting import Setting
+from beforehand.training.evaluating import Packets, Score, evaluate, policies
+from beforehand.training.playing import play
+from beforehand.training.weaving import weave, woven
+from beforehand.trigger.policy import Policy
+from recorded import quick_replay, recorded
+
+RUNS = recorded("tau_retail")
+
+
+@cache
+def compared(view: int = 0, budgets: tuple[int, ...] = (256,)) -> dict[tuple[str, int], Score]:
+    async def all_scores():
+        replay = quick_replay()
+        async with replay.open():
+            foresight = quick_replay(model="default").pipeline.foresight
+            known = policies(None, load(["core"]), Policy(), None)
+            known["full"] = lambda: Packets(foresight)
+            return await evaluate(replay, RUNS, Setting.SINGLE, known, budgets, name="t", view=view)
+
+    return asyncio.run(all_scores())
+
+
+def test_every_policy_meets_the_same_steps_within_its_budget():
+    scores = compared(budgets=(64, 256))
+    assert {(score.steps, score.needed) for score in scores.values()} == {
+        (sum(len(run.calls()) for run in RUNS), sum(len(call.needed) for run in RUNS for call in run.calls()))
+    }
+    for (_, budget), score in scores.items():
+        assert score.tokens <= budget * score.steps
+
+
+def test_an_agent_without_memory_carries_nothing_and_the_daemon_most():
+    scores = {who: score.summary() for (who, _), score in compared().items()}
+    assert scores["nothing"]["recall"] == 0
+    assert scores["full"]["recall"] > scores["lexical"]["recall"]
+    assert scores["full"]["recall"] >= 0.9
+
+
+def test_what_is_evaluated_is_what_the_daemon_publishes():
+    async def both() -> tuple[int, int]:
+        replay = quick_replay(model="default")
+        carried = 0
+        async with replay.open():
+            for number, run in enumerate(RUNS):
+                async for played in play(replay, run, Scope("t", f"a{number}", "r")):
+                    carried += len(played.carried)
+        return carried
+
+    assert asyncio.run(both()) == compared()["full", 256].carried
+
+
+def test_what_the_agent_still_sees_is_not_needed_and_a_run_without_a_miss_is_a_success():
+    score = compared(view=10)["nothing", 256]
+    assert score.needed < compared()["nothing", 256].needed
+    told = score.summary()
+    assert told["interventions"] == sum(score.asked.values()) / len(RUNS)
+    assert told["success"] == round(sum(count == 0 for count in score.asked.values()) / len(RUNS), 4)
+
+
+def test_woven_runs_keep_every_event_and_the_order_within_each_run():
+    whole = woven(RUNS, labelled=True, seed=3)
+    for number, run in enumerate(RUNS):
+        mine = [event for event, space in zip(whole.events, whole.spaces, strict=True) if space == f"r{number}"]
+        assert mine == list(run.events)
+    assert len(whole.events) == sum(len(run.events) for run in RUNS)
+
+
+def test_blocks_end_after_a_result():
+    whole = woven(RUNS, labelled=True, seed=3)
+    for event, space, after in zip(whole.events, whole.spaces, whole.spaces[1:], strict=False):
+        assert space == after or event["type"] == "result"
+
+
+def test_woven_runs_without_labels_carry_none():
+    messages = [said.message for said in woven(RUNS, labelled=False).messages()]
+    assert not any("space" in message for message in messages)
+    labelled = [said.message for said in woven(RUNS, labelled=True).messages() if said.channel == "event"]
+    assert Counter("space" in message for message in labelled) == {True: len(labelled)}
+
+
+@pytest.mark.parametrize("together", [1, 3, 10])
+def test_weaving_leaves_no_run_out(together: int):
+    weaves = weave(RUNS, together=together, labelled=False)
+    assert sum(len(whole.events) for whole in weaves) == sum(len(run.events) for run in RUNS)
+    assert len(weaves) == -(-len(RUNS) // together)
