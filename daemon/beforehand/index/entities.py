@@ -41,6 +41,11 @@ class _Value:
         self.places: postings.Postings = place
 
 
+_Members = tuple[tuple[int, ...], tuple[_Value, ...]]
+"""Records of a row, and the values in them: as many of the one as of the other."""
+_NO_MEMBERS: Final[_Members] = ((), ())
+
+
 class Entities:
     """Values and keys of rows, with the passage that each stands in.
 
@@ -52,7 +57,7 @@ class Entities:
         self._folded: dict[str, set[str]] = {}
         self._keys: dict[tuple[str, str], postings.Postings] = {}
         self._keys_of_word: dict[str, set[tuple[str, str]]] = {}
-        self._records: dict[int, tuple[tuple[int, _Value], ...]] = {}
+        self._records: dict[int, _Members] = {}
         self._end = 0
 
     def __len__(self) -> int:
@@ -74,7 +79,8 @@ class Entities:
             for value in values_of(passage):
                 members[passage.group, self._add_value(value, place)] = None
         if members:
-            self._records[row] = tuple(members)
+            groups, values = zip(*members, strict=True)
+            self._records[row] = groups, values
 
     def by_value(self, value: str, rows: Rows | None = None, limit: int | None = None) -> list[Spot]:
         """Where this very value stands: newest rows first, within a row in the order of the event."""
@@ -105,7 +111,7 @@ class Entities:
         spots = _newest((one.places for one in known), rows, self._end, _RECORDS_READ)
         found: Counter[str] = Counter()
         for row in dict.fromkeys(row for row, _ in spots):
-            members = self._records[row]
+            members = list(zip(*self._records[row], strict=True))
             groups = {group for group, member in members if member in known}
             found.update({m.text for group, m in members if group in groups and m not in known})
         return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
@@ -136,7 +142,7 @@ class Entities:
     def forget(self, rows: Collection[int]) -> None:
         """Remove rows with every value and key that only they had."""
         gone = set(rows)
-        for value in {value for row in gone for _, value in self._records.pop(row, ())}:
+        for value in {value for row in gone for value in self._records.pop(row, _NO_MEMBERS)[1]}:
             left = postings.without(value.places, gone, _POSITION_BITS)
             if left is None:
                 self._drop_value(value.text)

@@ -120,7 +120,7 @@ class Foresight:
         firings = matter.firings
         scores = None if self._model is None else self._model.score(matter.features)
         candidates = _cooled(matter, session, step, book, now_us)
-        tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
+        tokens = [count_tokens(candidate.passage.text) for candidate in candidates]
         scored = decide(
             candidates,
             scores,
@@ -214,7 +214,7 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
 
 def _plain(candidate: Candidate, session: Session, probability: float = 0.0, why: tuple[Reason, ...] = ()) -> Choice:
     """A candidate as the packet would say it. A place counts only within its own run."""
-    event, passage = candidate.event, candidate.excerpt.passage
+    event, passage = candidate.event, candidate.passage
     return Choice(
         kind="reflection" if event.kind == "reflection" else "event",
         text=passage.text,
