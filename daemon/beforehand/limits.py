@@ -83,7 +83,7 @@ UNRECORDED_PACKETS: Final = 10_000
 """Packets whose records wait for the disk; past that the oldest record is given up, and counted."""
 
 # --- journal ---
-READ_ROWS: Final = 1_000
+READ_ROWS: Final = 250
 """Rows of one page of a read."""
 READ_BYTES: Final = 8 * 1_048_576
 """A page ends when the bodies of its rows have reached this."""

@@ -35,7 +35,7 @@ def event(row: int, draw: random.Random) -> Remembered:
         at_us=row,
         importance=0.5,
         text="",
-        excerpts=(),
+        passages=(),
         worthy=draw.random() < 0.9,
     )
 

@@ -16,10 +16,15 @@ _Cell = TypeVar("_Cell", bound=np.generic)
 
 
 class Codes(dict[str, int]):
-    """Names to 0, 1, 2, ... in order of first use."""
+    """Names to 0, 1, 2, ... in order of first use; `names` has them by code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
 
     def __missing__(self, name: str) -> int:
         code = self[name] = len(self)
+        self.names.append(name)
         return code
 
 
@@ -34,19 +39,20 @@ class Table(Generic[_Cell]):
 
     def add(self, row: Sequence[float]) -> int:
         """Add a row; its number."""
-        self.extend([row])
-        return self.size - 1
+        return self.extend((row,))
 
-    def extend(self, rows: Sequence[Sequence[float]]) -> None:
-        """Add several rows at once."""
-        end = self.size + len(rows)
+    def extend(self, rows: Sequence[Sequence[float]]) -> int:
+        """Add several rows at once; the number of the first."""
+        start = self.size
+        end = start + len(rows)
         if end > len(self._cells):
             longer = np.zeros((grown(len(self._cells), end), self._cells.shape[1]), self._cells.dtype)
-            longer[: self.size] = self._cells[: self.size]
+            longer[:start] = self._cells[:start]
             self._cells = longer
         if rows:
-            self._cells[self.size : end] = np.asarray(rows)
+            self._cells[start:end] = rows
         self.size = end
+        return start
 
     @property
     def rows(self) -> NDArray[_Cell]:
@@ -55,31 +61,37 @@ class Table(Generic[_Cell]):
 
 
 class Ragged:
-    """Rows of integers of different length, in one array."""
+    """Rows of integers (32 bits) of different length, in one array."""
 
     __slots__ = ("_ends", "_flat", "size")
 
     def __init__(self) -> None:
-        self._flat = np.zeros(0, np.int64)
+        self._flat: NDArray[np.int32] = np.zeros(0, np.int32)
         self._ends = np.zeros(1, np.int64)
         self.size = 0
 
     def add(self, row: Collection[int]) -> int:
         """Add a row; its number."""
-        self.extend([row])
-        return self.size - 1
+        return self.extend((row,))
 
-    def extend(self, rows: Sequence[Collection[int]]) -> None:
-        """Add several rows at once."""
-        ends = list(accumulate(map(len, rows), initial=int(self._ends[self.size])))
+    def extend(self, rows: Sequence[Collection[int]]) -> int:
+        """Add several rows at once; the number of the first."""
+        first = self.size
+        start = int(self._ends[first])
+        ends = list(accumulate(map(len, rows), initial=start))
         if ends[-1] > len(self._flat):
             self._flat = _longer(self._flat, ends[-1])
-        size = self.size + len(rows)
-        if size + 1 > len(self._ends):
-            self._ends = _longer(self._ends, size + 1)
-        self._flat[ends[0] : ends[-1]] = list(chain.from_iterable(rows))
-        self._ends[self.size : size + 1] = ends
-        self.size = size
+        self.size += len(rows)
+        if self.size + 1 > len(self._ends):
+            self._ends = _longer(self._ends, self.size + 1)
+        self._flat[start : ends[-1]] = list(chain.from_iterable(rows))
+        self._ends[first : self.size + 1] = ends
+        return first
+
+    def row(self, number: int) -> list[int]:
+        """The integers of one row."""
+        found: list[int] = self._flat[self._ends[number] : self._ends[number + 1]].tolist()
+        return found
 
     def gather(self, rows: Ints) -> tuple[Ints, Ints]:
         """The integers of `rows` one after another, and for each the index into `rows` that it belongs to."""
@@ -87,10 +99,10 @@ class Ragged:
         lengths = self._ends[rows + 1] - starts
         owners = np.repeat(np.arange(len(rows)), lengths)
         before = np.cumsum(lengths) - lengths
-        return self._flat[np.arange(len(owners)) + np.repeat(starts - before, lengths)], owners
+        return self._flat[np.arange(len(owners)) + np.repeat(starts - before, lengths)].astype(np.int64), owners
 
 
-def _longer(cells: Ints, needed: int) -> Ints:
-    longer = np.zeros(grown(len(cells), needed), np.int64)
+def _longer(cells: NDArray[_Cell], needed: int) -> NDArray[_Cell]:
+    longer = np.zeros(grown(len(cells), needed), cells.dtype)
     longer[: len(cells)] = cells
     return longer

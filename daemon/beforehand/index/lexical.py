@@ -52,10 +52,13 @@ class Lexical:
 
     def add(self, row: int, text: str) -> None:
         """Index the text of a row. Rows come in ascending order, gaps allowed; raises ValueError otherwise."""
+        self.add_terms(row, segmentation.terms(text))
+
+    def add_terms(self, row: int, found: Collection[str]) -> None:
+        """The same for a text that has been cut into its `segmentation.terms`."""
         if row < self._end:
             raise ValueError(f"row {row} comes after row {self._end - 1}; rows are added in ascending order")
         self._end = row + 1
-        found = segmentation.terms(text)
         if not found:
             return
         length = len(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from sys import intern
 from typing import Any, Final, Literal
 
 from beforehand import limits
@@ -62,7 +63,8 @@ class _Place:
 
     def below(self, step: str, key: str) -> _Place:
         path = f"{self.path}.{step}" if self.path else step
-        return _Place(path[:_PATH_CHARS], key[:_KEY_CHARS], self.group, self.depth + 1, self.about, self.key)
+        path, key = intern(path[:_PATH_CHARS]), intern(key[:_KEY_CHARS])
+        return _Place(path, key, self.group, self.depth + 1, self.about, self.key)
 
 
 def split(text: str, data: Any = None, args: Any = None) -> list[Passage]:

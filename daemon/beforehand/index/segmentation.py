@@ -85,6 +85,12 @@ def words(name: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=_CACHED)
+def name_words(name: str) -> frozenset[str]:
+    """The distinct `words` of a name, one set for all who ask for the same name."""
+    return frozenset(words(name))
+
+
 def spelled(text: str) -> Iterator[tuple[str, str]]:
     """(index term, word as it may be shown) for `text`, in order: a word in full, a part of an identifier as it is."""
     for chunk in _chunks(text):
@@ -96,17 +102,18 @@ def spelled(text: str) -> Iterator[tuple[str, str]]:
 def forget_words() -> None:
     """Drop the words remembered to save work, so that nothing erased stays in them."""
     _terms_of.cache_clear()
+    name_words.cache_clear()
 
 
 def remembered_words() -> int:
     """How many words are remembered to save work."""
-    return _terms_of.cache_info().currsize
+    return _terms_of.cache_info().currsize + name_words.cache_info().currsize
 
 
-def _chunks(text: str) -> Iterator[str]:
+def _chunks(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return (match.group() for match in _CHUNK.finditer(text))
+    return _CHUNK.findall(text)
 
 
 @lru_cache(maxsize=_CACHED)

@@ -13,13 +13,14 @@ from beforehand.index.entities import Entities
 from beforehand.index.lexical import Lexical
 from beforehand.index.passages import split
 from beforehand.index.redaction import redact, redact_data
+from beforehand.index.segmentation import terms
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.index.topic_tree import TopicTree
 from beforehand.memory.codes import Codes
 from beforehand.memory.facts import FactBook
 from beforehand.memory.nearest import Nearest
-from beforehand.memory.remembered import Remembered, authority_of, excerpts_of
+from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of
 from beforehand.memory.session import Session
 from beforehand.memory.shelf import Shelf
 from beforehand.memory.slots import Slots
@@ -105,8 +106,8 @@ class AgentMemory:
         row = len(self.events)
         authority = authority_of(event.source, event.role)
         text, data, args = _clean(event)
-        excerpts = excerpts_of(split(text, data, args))
         worthy = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
+        cuts = cuts_of(split(text, data, args)) if worthy else []
         kept = Remembered(
             row=row,
             run=entry.scope.run,
@@ -123,19 +124,19 @@ class AgentMemory:
             at_us=entry.at_us,
             importance=0.5 if event.importance is None else event.importance,
             text=text,
-            excerpts=excerpts if worthy else (),
+            passages=tuple(cut.passage for cut in cuts),
             worthy=worthy,
         )
         self.events.append(kept)
         self._rows[entry.scope.run, entry.id] = row
-        self._index(kept, entry, session)
+        self._index(kept, cuts, entry, session)
         self.facts.take(entry, event, row, authority)
-        self.shelf.put(kept)
+        self.shelf.put(kept, cuts)
         session.said.take(kept, self.shelf)
         self.slots.take(kept, self.shelf, session.said.count)
         return kept
 
-    def _index(self, event: Remembered, entry: Entry, session: Session) -> None:
+    def _index(self, event: Remembered, cuts: list[Cut], entry: Entry, session: Session) -> None:
         self.timeline.append(
             run=session.code,
             at_us=event.at_us,
@@ -149,10 +150,10 @@ class AgentMemory:
         )
         self.traits.add(event)
         if event.worthy:
-            self.words.add(event.row, f"{event.tool or ''} {event.text} {_spelled(event)}")
-            self.entities.add(event.row, [excerpt.passage for excerpt in event.excerpts])
+            self.words.add_terms(event.row, _spelled(event, cuts))
+            self.entities.add(event.row, event.passages)
         if event.kind in _TELLING:
-            said = (number for number, excerpt in enumerate(event.excerpts) if is_standing(excerpt.passage.text))
+            said = (number for number, passage in enumerate(event.passages) if is_standing(passage.text))
             self._standing += [(event.row, number) for number in said]
 
 
@@ -164,6 +165,10 @@ def _clean(event: Event) -> tuple[str, Any, Any]:
     return text, data, args
 
 
-def _spelled(event: Remembered) -> str:
-    """Leaves of data and arguments, which the text does not spell out."""
-    return " ".join(excerpt.passage.text for excerpt in event.excerpts if excerpt.passage.text not in event.text)
+def _spelled(event: Remembered, cuts: list[Cut]) -> list[str]:
+    """Terms of tool and text, then of the leaves of data and arguments that the text does not spell out."""
+    found = terms(f"{event.tool or ''} {event.text}")
+    for cut in cuts:
+        if cut.passage.text not in event.text:
+            found += cut.terms
+    return found

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from typing import Final
 
 from beforehand.index.passages import Passage
-from beforehand.index.segmentation import terms, words
+from beforehand.index.segmentation import name_words, terms
 from beforehand.messages.outbound import Authority
 
-_SHORT_VALUE_WORDS: Final = 8
+_NOTHING: Final[frozenset[str]] = frozenset()
 _IDENTIFIER: Final = re.compile(r"(?=\S*\d)[#\w][\w.@:/-]{2,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A passage with its words, cut once when the event comes.
+class Cut:
+    """A passage with its words, for as long as the event is being taken in; afterwards they are numbers on the shelf.
 
-    key: words of the leaf's key. words: terms of the whole passage. value: words of the value alone.
-    record: words of all short values of the same record. identifier: whether the value is made like an id.
+    key: words of the leaf's key. terms: of the whole passage, in order, with repetitions. words: the same, distinct and
+    sorted. value: words of the value alone, distinct and sorted. identifier: whether the value is made like an id.
     """
 
     passage: Passage
     key: frozenset[str]
-    words: frozenset[str]
-    value: frozenset[str]
-    record: frozenset[str]
+    terms: list[str]
+    words: list[str]
+    value: list[str]
     identifier: bool
 
 
@@ -52,29 +52,31 @@ class Remembered:
     at_us: int
     importance: float
     text: str
-    excerpts: tuple[Excerpt, ...]
+    passages: tuple[Passage, ...]
     worthy: bool
 
 
-def excerpts_of(passages: list[Passage]) -> tuple[Excerpt, ...]:
+def cuts_of(passages: list[Passage]) -> list[Cut]:
     """Passages of one event with their words."""
-    values = [frozenset(terms(passage.value)) if passage.value else frozenset() for passage in passages]
-    records: dict[int, set[str]] = {}
-    for passage, value in zip(passages, values, strict=True):
-        if len(value) <= _SHORT_VALUE_WORDS:
-            records.setdefault(passage.group, set()).update(value)
-    frozen = {group: frozenset(words) for group, words in records.items()}
-    return tuple(
-        Excerpt(
-            passage=passage,
-            key=frozenset(words(passage.key)) if passage.key else frozenset(),
-            words=frozenset(terms(passage.text)),
-            value=value,
-            record=frozen.get(passage.group, frozenset()),
-            identifier=passage.value is not None and _IDENTIFIER.fullmatch(passage.value) is not None,
-        )
-        for passage, value in zip(passages, values, strict=True)
+    return [_cut(passage) for passage in passages]
+
+
+def _cut(passage: Passage) -> Cut:
+    value = passage.value
+    found = terms(passage.text)
+    return Cut(
+        passage=passage,
+        key=name_words(passage.key) if passage.key else _NOTHING,
+        terms=found,
+        words=sorted(set(found)),
+        value=sorted(set(terms(value))) if value else [],
+        identifier=is_identifier(passage),
     )
+
+
+def is_identifier(passage: Passage) -> bool:
+    """Whether the value of a passage is made like an id."""
+    return passage.value is not None and _IDENTIFIER.fullmatch(passage.value) is not None
 
 
 def authority_of(source: str | None, role: str | None) -> Authority:

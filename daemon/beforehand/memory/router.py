@@ -49,7 +49,7 @@ def _true(memory: AgentMemory, stale: Stale, found: list[Found]) -> list[Found]:
     for find in found:
         event = memory.events[find.row]
         if find.passage is not None:
-            true += [] if stale.says(event, event.excerpts[find.passage]) else [find]
+            true += [] if stale.says(event, event.passages[find.passage]) else [find]
             continue
         clean = stale.clean(event)
         true += [find] if clean is None else [find._replace(passage=number) for number in clean]
@@ -126,7 +126,7 @@ def _facts(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     allowed = _allowed(memory, asked)
     within = None if allowed is None else set(allowed.tolist())
     claimed = ((standing.claim.row, None, standing.claim.words) for standing in memory.facts.standing(asked.now_us))
-    said = ((row, number, memory.events[row].excerpts[number].words) for row, number in memory.newest_standing())
+    said = ((row, number, memory.shelf.words_of(row, number)) for row, number in memory.newest_standing())
     scored = [
         (len(wanted & words), row, number)
         for row, number, words in (*claimed, *said)

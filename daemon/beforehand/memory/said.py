@@ -7,14 +7,17 @@ and numbers; `kinship` finds which earlier stretches the running one belongs to.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import repeat
+from itertools import count, repeat
 from typing import Final
 
 import numpy as np
 
+from beforehand.index import postings
 from beforehand.index.growing import Ints, Table
+from beforehand.index.postings import Postings
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.shelf import NONE, Column, Shelf
 
@@ -52,8 +55,11 @@ class Said:
     number_of: dict[int, int] = field(default_factory=dict)
     """Row to the number of the event in this run, from 1."""
     stretch_of: dict[int, int] = field(default_factory=dict)
-    stretches: list[dict[int, None]] = field(default_factory=lambda: [{}])
-    holding: dict[int, list[int]] = field(default_factory=dict)
+    stretches: int = 1
+    """How many; the words of the running one and of the one before are kept as they came."""
+    _running: dict[int, None] = field(default_factory=dict)
+    _before: dict[int, None] = field(default_factory=dict)
+    holding: dict[int, Postings] = field(default_factory=dict)
     """Term to the stretches that have it, ascending."""
     _words: dict[int, int] = field(default_factory=dict)
     heard: Table[np.int64] = field(default_factory=lambda: Table(len(Heard), np.int64))
@@ -68,7 +74,7 @@ class Said:
         """Fold in one event that is on the shelf."""
         self.count += 1
         self.number_of[event.row] = self.count
-        self.stretch_of[event.row] = len(self.stretches) - 1
+        self.stretch_of[event.row] = self.stretches - 1
         places = shelf.places(event.row)
         if not places:
             return
@@ -81,7 +87,8 @@ class Said:
         self._keep(event, set(columns[:, Column.VALUE].tolist()) - {NONE})
         if event.kind == "observation":
             self.newest_result_row = event.row
-            self.stretches.append({})
+            self.stretches += 1
+            self._before, self._running = self._running, {}
 
     def words(self, terms: Ints) -> Ints:
         """Rows of `heard` of these terms (row 0 for words that the run has not had)."""
@@ -93,8 +100,8 @@ class Said:
 
     def focus(self) -> int:
         """The stretch that the next step belongs to: the running one, or the last one while nothing has been said."""
-        last = len(self.stretches) - 1
-        return last if self.stretches[last] or not last else last - 1
+        last = self.stretches - 1
+        return last if self._running or not last else last - 1
 
     def kinship(self) -> dict[int, float]:
         """Stretches that share words with the focus: the share of the focus's words, 0..1, rare ones counting more.
@@ -102,15 +109,16 @@ class Said:
         At most the newest of a word's stretches are looked at; a word of more than half of all stretches tells nothing.
         """
         focus = self.focus()
-        held = [(self.holding[term], term) for term in self.stretches[focus]]
-        most = max(2, len(self.stretches) // 2)
-        telling = sorted((len(where), term) for where, term in held if len(where) <= most)[:_KIN_TERMS]
+        held = self._running if focus == self.stretches - 1 else self._before
+        most = max(2, self.stretches // 2)
+        counted = ((postings.count(self.holding[term]), term) for term in held)
+        telling = sorted(pair for pair in counted if pair[0] <= most)[:_KIN_TERMS]
         kin: dict[int, float] = {}
         whole = 1e-9
         for frequency, term in telling:
-            weight = math.log(1 + len(self.stretches) / frequency)
+            weight = math.log(1 + self.stretches / frequency)
             whole += weight if frequency > 1 else 0.2 * weight
-            for stretch in self.holding[term][-_KIN_STRETCHES:]:
+            for stretch in _newest(self.holding[term]):
                 kin[stretch] = kin.get(stretch, 0.0) + weight
         shared = {stretch: min(1.0, weight / whole) for stretch, weight in kin.items()}
         shared[focus] = 1.0
@@ -119,16 +127,15 @@ class Said:
     def _hear(self, event: Remembered, terms: list[int]) -> None:
         column = _who(event)
         cells = self._words
-        stretch = len(self.stretches) - 1
-        here = self.stretches[stretch]
+        stretch = self.stretches - 1
+        new = [term for term in terms if term not in cells]
+        first = self.heard.extend([(0,) * len(Heard)] * len(new))
+        cells.update(zip(new, count(first)))
+        self.heard.rows[[cells[term] for term in terms], column] = self.count
         for term in terms:
-            row = cells.get(term)
-            if row is None:
-                row = cells[term] = self.heard.add((0,) * len(Heard))
-            self.heard.rows[row, column] = self.count
-            if term not in here:
-                here[term] = None
-                self.holding.setdefault(term, []).append(stretch)
+            if term not in self._running:
+                self._running[term] = None
+                self.holding[term] = postings.extended(self.holding.get(term), stretch)
         if column == Heard.USER:
             self.newest_row, self.newest_user = event.row, self.count
 
@@ -141,6 +148,10 @@ class Said:
             if event.kind == "action":
                 self.uses.rows[row, Use.USED] += 1
                 self.uses.rows[row, Use.USED_AT] = self.count
+
+
+def _newest(stretches: Postings) -> Iterable[int]:
+    return (stretches,) if isinstance(stretches, int) else stretches[-_KIN_STRETCHES:]
 
 
 def _who(event: Remembered) -> Heard:

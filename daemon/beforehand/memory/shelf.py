@@ -6,6 +6,7 @@ a passage among all of the agent's, in order of arrival.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from itertools import chain
 from typing import Final
@@ -18,7 +19,7 @@ from beforehand.index.keys import surrounding
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
 from beforehand.index.shapes import kinds_in, outline
-from beforehand.memory.remembered import Excerpt, Remembered
+from beforehand.memory.remembered import Cut, Remembered
 
 NONE: Final = -1
 _SHORT_VALUE_WORDS: Final = 8
@@ -70,7 +71,7 @@ class Shelf:
         self.keys: list[frozenset[str]] = []
         self.names: list[tuple[str, str]] = []
         """Keys as they are written, each with the key of the object around it."""
-        self.columns = Table(len(Column), np.int64)
+        self.columns = Table(len(Column), np.int32)
         self.fixed = Table(len(Fixed), np.float32)
         self.words = Ragged()
         self.value_words = Ragged()
@@ -105,32 +106,44 @@ class Shelf:
             self.keys.append(words)
         return code
 
-    def put(self, event: Remembered) -> None:
+    def words_of(self, row: int, number: int) -> frozenset[str]:
+        """The distinct terms of a passage."""
+        return frozenset(map(self.terms.names.__getitem__, self.words.row(self.place(row, number))))
+
+    def key_of(self, place: int) -> frozenset[str]:
+        """The words of the key of a passage; none where it has none."""
+        code = int(self.columns.rows[place, Column.KEY])
+        return self.keys[code] if code != NONE else frozenset()
+
+    def put(self, event: Remembered, cuts: Sequence[Cut]) -> None:
         """Add the passages of the next event."""
         self._first.append(self.columns.size)
-        records: dict[int, dict[int, None]] = {}
-        for excerpt in event.excerpts:
-            if len(excerpt.value) <= _SHORT_VALUE_WORDS:
-                group = records.setdefault(excerpt.passage.group, {})
-                group.update(dict.fromkeys(self.terms[word] for word in sorted(excerpt.value)))
-        rows = {group: self.records.add(told) for group, told in records.items()}
-        said = [[self.terms[word] for word in sorted(excerpt.words)] for excerpt in event.excerpts]
+        codes = self.terms
+        groups: dict[int, dict[int, None]] = {}
+        for cut in cuts:
+            if len(cut.value) <= _SHORT_VALUE_WORDS:
+                groups.setdefault(cut.passage.group, {}).update(dict.fromkeys(map(codes.__getitem__, cut.value)))
+        first = self.records.extend(list(groups.values()))
+        records = {group: first + number for number, group in enumerate(groups)}
+        columns, said, values = [], [], []
+        for cut in cuts:
+            said.append([codes[word] for word in cut.words])
+            columns.append(self._codes_of(event, cut, records.get(cut.passage.group, NONE)))
+            values.append([codes[word] for word in cut.value])
+        self.columns.extend(columns)
+        self.fixed.extend([_fixed(event, cut) for cut in cuts])
         self.words.extend(said)
-        self.value_words.extend([[self.terms[word] for word in sorted(excerpt.value)] for excerpt in event.excerpts])
-        self.columns.extend(
-            [self._codes(event, excerpt, rows.get(excerpt.passage.group, NONE)) for excerpt in event.excerpts]
-        )
-        self.fixed.extend([_fixed(event, excerpt) for excerpt in event.excerpts])
+        self.value_words.extend(values)
         for term in dict.fromkeys(chain.from_iterable(said)):
             self.frequency[term] = self.frequency.get(term, 0) + 1
 
-    def _codes(self, event: Remembered, excerpt: Excerpt, record: int) -> tuple[int, ...]:
-        passage = excerpt.passage
+    def _codes_of(self, event: Remembered, cut: Cut, record: int) -> tuple[int, ...]:
+        passage = cut.passage
         value = passage.value
         return (
             event.row,
-            self.key_code(excerpt.key),
-            self.values[value.casefold()] if value else NONE,
+            self.key_code(cut.key),
+            self.values[_folded(value)] if value else NONE,
             self.outlines[outline(value)] if value else NONE,
             record,
             kinds_in(value if value and passage.kind == "leaf" else passage.text),
@@ -171,20 +184,26 @@ class Shelf:
         return np.concatenate([np.arange(places.start, places.stop) for places in reversed(found)])
 
 
-def _fixed(event: Remembered, excerpt: Excerpt) -> tuple[float, ...]:
-    passage = excerpt.passage
+def _folded(text: str) -> str:
+    """Case-folded; the very same string where that changes nothing, so that it is kept once."""
+    folded = text.casefold()
+    return text if folded == text else folded
+
+
+def _fixed(event: Remembered, cut: Cut) -> tuple[float, ...]:
+    passage = cut.passage
     element = next((int(step) for step in passage.path.split(".") if step.isdigit() and len(step) < 4), 0)
     return (
         float(passage.kind == "leaf"),
-        float(excerpt.identifier),
+        float(cut.identifier),
         1.0 / (1 + passage.depth),
         1.0 / (1 + passage.position),
         min(1.0, len(passage.text) / limits.PASSAGE_CHARS),
         1.0 / (1 + element),
-        min(1.0, len(excerpt.key) / 4),
+        min(1.0, len(cut.key) / 4),
         float(event.authority == "user"),
         float(event.authority == "agent" and event.kind != "action"),
         float(event.kind == "action"),
         float(event.ok is False),
-        1.0 / len(event.excerpts),
+        1.0 / len(event.passages),
     )

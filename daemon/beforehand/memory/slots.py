@@ -47,9 +47,10 @@ class Slots:
         rows = shelf.columns.rows
         places = shelf.places(event.row)
         if event.kind == "action":
-            for place, excerpt in zip(places, event.excerpts, strict=True):
-                if excerpt.key and rows[place, Column.VALUE] != NONE:
-                    self._fill(event, excerpt.key, place, shelf, number)
+            for place in places:
+                name = shelf.key_of(place)
+                if name and rows[place, Column.VALUE] != NONE:
+                    self._fill(event, name, place, shelf, number)
             return
         for place in places:
             value = int(rows[place, Column.VALUE])

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import orjson
 
-from beforehand.index.segmentation import STOP_TERMS, words
-from beforehand.memory.remembered import Excerpt, Remembered
+from beforehand.index.passages import Passage
+from beforehand.index.segmentation import STOP_TERMS, terms, words
+from beforehand.memory.remembered import Remembered
 
 _WORD: Final = re.compile(r"\w+")
 _SPACED_SCRIPTS: Final = "\u0e00"
@@ -69,26 +70,26 @@ class Stale:
     def __bool__(self) -> bool:
         return bool(self._by_word or self._unspaced)
 
-    def says(self, event: Remembered, excerpt: Excerpt) -> bool:
+    def says(self, event: Remembered, passage: Passage) -> bool:
         """Whether a passage of the event says something that is gone; worked out once."""
-        place = event.row, excerpt.passage.position
+        place = event.row, passage.position
         known = self._known.get(place)
         if known is None:
-            known = self._known[place] = self._says(event, excerpt)
+            known = self._known[place] = self._says(event, passage)
         return known
 
-    def _says(self, event: Remembered, excerpt: Excerpt) -> bool:
-        text = excerpt.passage.text.casefold()
+    def _says(self, event: Remembered, passage: Passage) -> bool:
+        text = passage.text.casefold()
         said = [one for one in self._in(text) if one.reaches(event)]
         if not said:
             return False
-        telling = excerpt.words | frozenset(words(excerpt.passage.path))
+        telling = frozenset((*terms(passage.text), *words(passage.path)))
         return any(one.row == event.row or self._means(one.leaf, telling) for one in said)
 
     def clean(self, event: Remembered) -> list[int] | None:
         """Numbers of the passages that may be said; None when all may."""
-        numbers = [number for number, excerpt in enumerate(event.excerpts) if not self.says(event, excerpt)]
-        return None if len(numbers) == len(event.excerpts) else numbers
+        numbers = [number for number, passage in enumerate(event.passages) if not self.says(event, passage)]
+        return None if len(numbers) == len(event.passages) else numbers
 
     def _in(self, text: str) -> Iterator[Gone]:
         yield from (one for one in self._unspaced if one.leaf.text in text)

@@ -33,7 +33,7 @@ def topics_near(memory: AgentMemory, vector: NDArray[np.float32], k: int) -> lis
         return []
 
     def terms_of(row: int) -> frozenset[str]:
-        return frozenset().union(*(excerpt.words for excerpt in memory.events[row].excerpts))
+        return frozenset().union(*(memory.shelf.words_of(row, at) for at in range(len(memory.events[row].passages))))
 
     def text_of(row: int) -> str:
         return memory.events[row].text

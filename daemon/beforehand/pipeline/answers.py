@@ -197,6 +197,6 @@ def _text(memory: AgentMemory, found: Found) -> str:
     """One passage, or all that the event says, cut to limits.ITEM_CHARS."""
     event = memory.events[found.row]
     if found.passage is not None:
-        return event.excerpts[found.passage].passage.text
-    whole = event.text or "; ".join(excerpt.passage.text for excerpt in event.excerpts)
+        return event.passages[found.passage].text
+    whole = event.text or "; ".join(passage.text for passage in event.passages)
     return whole[: limits.ITEM_CHARS]

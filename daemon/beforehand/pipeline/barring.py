@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from beforehand.index.passages import Passage
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.remembered import Excerpt, Remembered
+from beforehand.memory.remembered import Remembered, is_identifier
 from beforehand.memory.session import Session
 from beforehand.memory.stale import stands_in
 from beforehand.trigger.candidates import Candidate
@@ -24,9 +25,9 @@ def barred(
         return {}
     why = {}
     for index, candidate in enumerate(candidates):
-        if stale and stale.says(candidate.event, candidate.excerpt):
+        if stale and stale.says(candidate.event, candidate.passage):
             why[index] = "superseded"
-        elif view.shows(candidate.event, candidate.excerpt):
+        elif view.shows(candidate.event, candidate.passage):
             why[index] = "the agent still has it in view"
     return why
 
@@ -37,17 +38,17 @@ class View:
     def __init__(self, events: Iterable[Remembered]) -> None:
         seen = list(events)
         self._rows = {event.row for event in seen}
-        self._texts = {excerpt.passage.text.casefold() for event in seen for excerpt in event.excerpts}
+        self._texts = {passage.text.casefold() for event in seen for passage in event.passages}
         self._whole = "\n".join([*(event.text.casefold() for event in seen), *self._texts])
 
     def __bool__(self) -> bool:
         return bool(self._rows)
 
-    def shows(self, event: Remembered, excerpt: Excerpt) -> bool:
+    def shows(self, event: Remembered, passage: Passage) -> bool:
         """Whether the passage stands there, or the identifier that it is about."""
         if event.row in self._rows:
             return True
-        text, value = excerpt.passage.text.casefold(), excerpt.passage.value
+        text, value = passage.text.casefold(), passage.value
         if text in self._texts or stands_in(text, self._whole):
             return bool(self)
-        return excerpt.identifier and value is not None and stands_in(value.casefold(), self._whole)
+        return is_identifier(passage) and value is not None and stands_in(value.casefold(), self._whole)

@@ -123,7 +123,7 @@ class Foresight:
         firings = matter.firings
         scores = None if self._model is None else self._model.score(matter.features)
         candidates, held = _cooled(matter, session, step, book, now_us)
-        tokens = [count_tokens(candidate.excerpt.passage.text) for candidate in candidates]
+        tokens = [count_tokens(candidate.passage.text) for candidate in candidates]
         said = (index for index in held if scores is None or scores[index] < LIKELY)
         why = dict.fromkeys(said, "said within its cooldown")
         why |= barred(memory, session, candidates, self._policy.window_events, now_us)
@@ -215,7 +215,7 @@ def _cooled(
 
 def _is_advice(candidate: Candidate) -> bool:
     """Whether it holds beyond the moment it was said in: a preference, a constraint, what was concluded."""
-    passage = candidate.excerpt.passage
+    passage = candidate.passage
     return passage.value is None and (candidate.event.kind == "reflection" or is_standing(passage.text))
 
 
@@ -226,7 +226,7 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
 
 def _plain(candidate: Candidate, session: Session, probability: float = 0.0, why: tuple[Reason, ...] = ()) -> Choice:
     """A candidate as the packet would say it. A place counts only within its own run."""
-    event, passage = candidate.event, candidate.excerpt.passage
+    event, passage = candidate.event, candidate.passage
     return Choice(
         kind="reflection" if event.kind == "reflection" else "event",
         text=passage.text,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Final
 
 import structlog
 
@@ -15,6 +16,7 @@ from beforehand.ports import Embedder, Journal, Measures, Vectors
 
 _log = structlog.get_logger()
 Key = tuple[str, str]
+_EMBEDDED_AT_ONCE: Final = 16
 
 
 class Memories:
@@ -101,18 +103,23 @@ class Memories:
             del self._loading[key]
 
     async def _rebuild(self, key: Key) -> AgentMemory:
+        """Fold an agent's messages one by one; between any two, everybody else has a turn of the loop."""
         tenant, agent = key
         vectors = self._new_vectors(self._embedder.dimensions) if self._embedder is not None else None
         memory = AgentMemory(tenant, agent, vectors)
+        rows: list[int] = []
         async for page in self._journal.read(tenant=tenant, agent=agent):
-            rows = []
             for row in page:
                 taken = self.fold(memory, row.entry)
                 taken.session.stored(row.entry)
+                await asyncio.sleep(0)
                 if taken.event is not None and taken.event.worthy:
                     rows.append(taken.event.row)
-            self.embed(memory, rows)
-            await asyncio.sleep(0)
+                if len(rows) == _EMBEDDED_AT_ONCE:
+                    self.embed(memory, rows)
+                    rows = []
+                    await asyncio.sleep(0)
+        self.embed(memory, rows)
         return memory
 
     def _make_room(self) -> None:

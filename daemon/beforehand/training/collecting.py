@@ -114,7 +114,7 @@ def carrying(candidates: Sequence[Candidate], needed: frozenset[str]) -> NDArray
     counts = np.zeros(len(candidates), np.int64)
     if needed:
         for index, candidate in enumerate(candidates):
-            passage = candidate.excerpt.passage
+            passage = candidate.passage
             text = normal(passage.value if passage.kind == "leaf" and passage.value else passage.text)
             counts[index] = sum(stands_in(text, value) for value in needed)
     return counts

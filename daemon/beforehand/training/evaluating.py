@@ -192,7 +192,7 @@ def searching(channel: Channel, embedder: Embedder | None = None) -> Shower:
 
 def _told(stop: Stop, row: int) -> str:
     event = stop.memory.events[row]
-    spelled = " ".join(excerpt.passage.text for excerpt in event.excerpts) if event.kind == "action" else ""
+    spelled = " ".join(passage.text for passage in event.passages) if event.kind == "action" else ""
     return f"{event.tool or event.role or ''}: {event.text}{spelled}"
 
 

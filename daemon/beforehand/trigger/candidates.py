@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from beforehand import limits
+from beforehand.index.passages import Passage
 from beforehand.index.segmentation import terms, words
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found
-from beforehand.memory.remembered import Excerpt, Remembered
+from beforehand.memory.remembered import Remembered
+from beforehand.memory.shelf import Shelf
 from beforehand.memory.steps import Step
 
 _PASSAGES_OF_ONE_EVENT = 8
@@ -26,7 +28,7 @@ class Candidate:
 
     event: Remembered
     number: int
-    excerpt: Excerpt
+    passage: Passage
     channels: dict[str, float] = field(default_factory=dict)
     rules: dict[str, float] = field(default_factory=dict)
 
@@ -70,29 +72,29 @@ def gather(
             if candidate is None:
                 if len(found) == limits.CANDIDATES:
                     continue
-                candidate = found[find.row, number] = Candidate(event, number, event.excerpts[number])
+                candidate = found[find.row, number] = Candidate(event, number, event.passages[number])
             nearness = 1.0 / (1 + find.rank)
             candidate.channels[find.channel] = max(nearness, candidate.channels.get(find.channel, 0.0))
             if rule is not None:
-                claim = strength * _relevance(find, candidate.excerpt, ask)
+                claim = strength * _relevance(find, memory.shelf, (find.row, number), ask)
                 candidate.rules[rule] = max(claim, candidate.rules.get(rule, 0.0))
     for row, number in nearby:
         if len(found) == limits.CANDIDATES:
             break
         if (row, number) not in found:
             event = memory.events[row]
-            found[row, number] = Candidate(event, number, event.excerpts[number])
+            found[row, number] = Candidate(event, number, event.passages[number])
     return list(found.values())
 
 
-def _relevance(find: Found, excerpt: Excerpt, ask: Ask) -> float:
+def _relevance(find: Found, shelf: Shelf, at: tuple[int, int], ask: Ask) -> float:
     """How far a rule's claim holds for a find, 0..1: in full for what was found exactly or by filter.
 
     Channels of likeness always find something, so there a claim holds as far as the passage shares words with the
     step; a standing sentence that shares none holds by half.
     """
     if find.channel in _LIKENESS:
-        shared = len(ask.words & excerpt.words)
+        shared = len(ask.words & shelf.words_of(*at))
         return min(1.0, shared / max(2.0, 0.4 * len(ask.words)))
     if find.channel == "facts" and not find.score:
         return 0.5

@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.memory.remembered import is_identifier
 from beforehand.messages.outbound import Reason
 from beforehand.trigger.candidates import Candidate
 from beforehand.trigger.policy import Policy
@@ -59,7 +60,7 @@ class Scored:
         candidate = self.candidate
         return {
             "event": candidate.event.id,
-            "passage": candidate.excerpt.passage.text[:120],
+            "passage": candidate.passage.text[:120],
             "channels": {name: round(near, 4) for name, near in candidate.channels.items()},
             "rules": {name: round(strength, 4) for name, strength in candidate.rules.items()},
             "model": round(self.model, 4),
@@ -111,10 +112,10 @@ def _left_out(candidate: Candidate, worth: float, said: set[tuple[str, str]], *,
         return "not worth its tokens"
     if silent:
         return "nothing reaches the bar"
-    passage = candidate.excerpt.passage
+    passage = candidate.passage
     if passage.value is None:
         return None
-    one = "" if candidate.excerpt.identifier else passage.key.casefold(), passage.value.casefold()
+    one = "" if is_identifier(passage) else passage.key.casefold(), passage.value.casefold()
     if one in said:
         return "another item says this value"
     said.add(one)

@@ -48,7 +48,7 @@ class Moment:
         """The candidates as places on the shelf."""
         shelf = self.shelf
         at = np.array([shelf.place(c.event.row, c.number) for c in candidates], np.int64)
-        return At(at, shelf.columns.rows[at])
+        return At(at, shelf.columns.rows[at].astype(np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class Pool:
 
 def _hints(moment: Moment, places: Ints) -> NDArray[np.float32]:
     shelf, said = moment.shelf, moment.said
-    codes, fixed = shelf.columns.rows[places], shelf.fixed.rows[places]
+    codes, fixed = shelf.columns.rows[places].astype(np.int64), shelf.fixed.rows[places]
     keys, of_key = np.unique(codes[:, Column.KEY], return_inverse=True)
     asked = np.array([_asked(shelf, moment, key) for key in keys.tolist()], np.float32)
     rows, of_row = np.unique(codes[:, Column.ROW], return_inverse=True)
