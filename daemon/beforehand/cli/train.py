@@ -62,9 +62,13 @@ def train(
     current: str,
     keep: Path | None = None,
     force: bool = False,
+    without: str = "",
 ) -> bool:
-    """Collect, fit, compare, and write model, `report.json` and `report.html`. Whether the model was written."""
-    lessons = asyncio.run(_study(sources, recipe.seed, keep))
+    """Collect, fit, compare, and write model, `report.json` and `report.html`. Whether the model was written.
+
+    without: a source that is collected and not fitted; only the names of its tools serve the others as strangers.
+    """
+    lessons = [one for one in asyncio.run(_study(sources, recipe.seed, keep)) if one.source != without]
     made = make(lessons, recipe, assembly.trigger_model(current))
     better, verdict = released(made.report)
     into.mkdir(parents=True, exist_ok=True)
