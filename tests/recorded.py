@@ -15,7 +15,7 @@ def recorded(name: str) -> list[Trajectory]:
     return read(RUNS / f"{name}.jsonl")
 
 
-def quick_replay(model: str | None = None, budget_tokens: int = 256) -> Replay:
+def quick_replay(model: str = "none", budget_tokens: int = 256) -> Replay:
     """Without vectors, which these runs do not need."""
     policy = PolicySettings(model=model, budget_tokens=budget_tokens)
     return assembly.replay(Settings(policy=policy, embedder=EmbedderSettings(kind="none")), RecordedMeasures())
