@@ -103,7 +103,7 @@ class PolicySettings(Section):
         0.05, description="how far what a rule claims counts beside the model's probability"
     )
     bar: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.15, description="probability that the best item needs for anything to be said"
+        0.08, description="probability that the best item needs for anything to be said"
     )
     model: str = Field("default", description="trigger model by name, or its folder; `none`: rules alone")
     packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")

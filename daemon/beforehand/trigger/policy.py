@@ -16,4 +16,4 @@ class Policy:
     threshold: float = 0.01
     token_price: float = 0.00002
     rule_share: float = 0.05
-    bar: float = 0.15
+    bar: float = 0.08
