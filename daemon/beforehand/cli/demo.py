@@ -26,6 +26,8 @@ from beforehand.training.trajectories import Call, Said, Trajectory, read, text_
 
 RECORDING: Final = Path(__file__).parent / "recordings" / "shop.jsonl"
 _DEADLINE_MS: Final = 2_000.0
+_SHOWN: Final = 6
+_CHARS: Final = 64
 
 
 @dataclass(slots=True)
@@ -140,13 +142,19 @@ def _show(call: Call, told: Told, waiting: Packet | None) -> None:
         early_ms = (packet.created_at - waiting.created_at).total_seconds() * 1000
         out.print(f"  its packet (version {waiting.version}) was there {early_ms:.0f} ms before the step began")
     out.print(f"  final version {packet.version}: {packet.reason or packet.status}, {packet.tokens} tokens")
-    table = Table(box=None, show_header=False, padding=(0, 1))
     found = carried(told.text, set(call.needed))
-    for item in packet.items:
-        why = ", ".join(f"{reason.name} {reason.score:.2f}" for reason in item.why[:2])
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="dim")
+    items = sorted(packet.items, key=lambda item: (not carried(item.text, set(call.needed)), -item.probability))
+    for item in items[:_SHOWN]:
         held = carried(item.text, set(call.needed))
-        table.add_row(" ", f"[{'green' if held else 'default'}]{_escaped(item.text)}[/]", f"[dim]{why}[/]")
-    out.print(table)
+        why = ", ".join(f"{reason.name} {reason.score:.2f}" for reason in item.why[:1])
+        table.add_row(f"  [{'green' if held else 'default'}]{_escaped(item.text)}[/]", why)
+    if items:
+        out.print(table)
+    if len(items) > _SHOWN:
+        out.print(f"    and {len(items) - _SHOWN} more")
     if call.needed:
         missing = sorted(set(call.needed) - found)
         lacking = f"; [red]missing: {_escaped(', '.join(missing))}[/]" if missing else ""
@@ -154,8 +162,9 @@ def _show(call: Call, told: Told, waiting: Packet | None) -> None:
 
 
 def _escaped(text: str) -> str:
-    """At most 90 characters, with square brackets that rich leaves alone."""
-    return text[:90].replace("[", r"\[")
+    """At most 64 characters, with square brackets that rich leaves alone."""
+    short = text if len(text) <= _CHARS else f"{text[: _CHARS - 1]}…"
+    return short.replace("[", r"\[")
 
 
 def _summary(score: Score) -> None:
