@@ -1,0 +1,36 @@
+"""Arrays that only grow."""
+
+import numpy as np
+
+from beforehand.index.growing import Codes, Ragged, Table
+
+
+def test_names_get_numbers_in_order_of_first_use():
+    codes = Codes()
+    assert [codes[name] for name in ("b", "a", "b", "c")] == [0, 1, 0, 2]
+    assert codes.get("d") is None
+
+
+def test_a_table_keeps_all_rows_in_order_while_it_grows():
+    table = Table(2, np.int64)
+    numbers = [table.add((n, -n)) for n in range(300)]
+    assert numbers == list(range(300))
+    assert table.rows.tolist() == [[n, -n] for n in range(300)]
+
+
+def test_ragged_rows_are_gathered_with_their_owners_in_the_order_asked_for():
+    ragged = Ragged()
+    rows = [list(range(n % 5)) for n in range(200)]
+    for row in rows:
+        ragged.add(row)
+    asked = np.array([7, 0, 199, 7, 5])
+    values, owners = ragged.gather(asked)
+    expected = [(value, owner) for owner, row in enumerate(asked.tolist()) for value in rows[row]]
+    assert list(zip(values.tolist(), owners.tolist(), strict=True)) == expected
+
+
+def test_gathering_nothing_gives_nothing():
+    ragged = Ragged()
+    ragged.add([1, 2])
+    values, owners = ragged.gather(np.zeros(0, np.int64))
+    assert len(values) == len(owners) == 0
