@@ -24,7 +24,7 @@ from rich.table import Table
 
 NAMES = ("latency", "journal", "timeline", "semantic", "words", "topics", "locomo")
 WITH_DATA = {"locomo": "locomo10.json.gz"}
-LIBRARIES = ("numpy", "faiss-cpu", "xgboost", "orjson", "pydantic", "aiomqtt", "sqlalchemy", "tokenizers")
+LIBRARIES = ("numpy", "faiss-cpu", "xgboost-cpu", "orjson", "pydantic", "aiomqtt", "sqlalchemy", "tokenizers")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "benchmarks.md"
 HEAD = """# Benchmarks
 
