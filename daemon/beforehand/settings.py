@@ -97,7 +97,7 @@ class PolicySettings(Section):
     window_events: Annotated[int, Field(ge=0)] = Field(
         0, description="newest events that the agent still sees; 0: unknown"
     )
-    threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.002, description="least probability of an item")
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.005, description="least probability of an item")
     token_price: Annotated[float, Field(ge=0)] = Field(0.00002, description="probability that one token has to earn")
     rule_share: Annotated[float, Field(ge=0, le=1)] = Field(
         0.05, description="how far what a rule claims counts beside the model's probability"

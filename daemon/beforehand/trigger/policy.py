@@ -13,7 +13,7 @@ class Policy:
     horizon: int = 2
     budget_tokens: int = 512
     window_events: int = 0
-    threshold: float = 0.002
+    threshold: float = 0.005
     token_price: float = 0.00002
     rule_share: float = 0.05
     bar: float = 0.06
