@@ -84,3 +84,15 @@ def test_d4_a_value_that_each_step_needs_stands_in_each_packet():
         assert all("card: c_9" in packet.rendered for packet in packets)
 
     staged(play)
+
+
+def test_d4_advice_within_its_cooldown_is_said_to_a_step_that_needs_what_the_one_before_did_not():
+    async def play(stage):
+        await stage.event("I only fly on aisle seats.", role="user", source="user")
+        first = await stage.begin("s1", goal="find a flight", tool="search_flights", needs=["city", "date"])
+        second = await stage.begin("s2", goal="reserve a seat", tool="reserve_seat", needs=["flight", "seat"])
+        third = await stage.begin("s3", goal="reserve a seat", tool="reserve_seat", needs=["flight", "seat"])
+        said = [any("aisle" in item.text for item in packet.items) for packet in (first, second, third)]
+        assert said[1:] == [True, False]
+
+    staged(play)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from beforehand import limits
 from beforehand.context.choice import Choice, named
 from beforehand.context.tokens import count_tokens
+from beforehand.index.segmentation import terms, words
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
 from beforehand.memory.router import Vector, recall
@@ -189,7 +190,8 @@ def _cooled(
 ) -> tuple[list[Candidate], set[int]]:
     """A rule does not ask again, within its cooldown, for what was said: the candidates, and the indices of those.
 
-    Only advice is among them: what else a step needs, it needs whatever the step before it was told.
+    Only advice is among them, and only where the step that was told had the same needs: what else a step needs, it
+    needs whatever the step before it was told.
     """
     cooling = {
         firing.rule.name: firing.rule
@@ -208,7 +210,7 @@ def _cooled(
             if gone:
                 left = {name: claim for name, claim in candidate.rules.items() if name not in gone}
                 cooled[index] = replace(candidate, rules=left)
-                if _is_advice(candidate):
+                if _is_advice(candidate) and not _newly_needed(candidate, step, session, book.told(said)):
                     held.add(index)
     return cooled, held
 
@@ -217,6 +219,13 @@ def _is_advice(candidate: Candidate) -> bool:
     """Whether it holds beyond the moment it was said in: a preference, a constraint, what was concluded."""
     passage = candidate.passage
     return passage.value is None and (candidate.event.kind == "reflection" or is_standing(passage.text))
+
+
+def _newly_needed(candidate: Candidate, step: Step, session: Session, told: str | None) -> bool:
+    """Whether it speaks of something that this step needs and the step that was told did not."""
+    before = session.itinerary.steps.get(told or "")
+    new = set(step.needs) - set(before.needs if before is not None else ())
+    return any(set(words(need)) & set(terms(candidate.passage.text)) for need in new)
 
 
 def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:

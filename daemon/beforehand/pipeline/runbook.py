@@ -53,6 +53,10 @@ class Runbook:
             return False
         return self.finals - finals < rule.cooldown_steps or 0 <= now_us - at_us < rule.cooldown_s * 1e6
 
+    def told(self, item_id: str) -> str | None:
+        """The step whose final packet said the item last."""
+        return self.said[item_id][2] if item_id in self.said else None
+
     def has_final(self, step: str) -> bool:
         """Whether the step's final packet was sent."""
         packet = self.newest.get(step)
