@@ -77,6 +77,10 @@ GAP_ASK_LAST_S: Final = 60.0
 GAPPED_EPOCHS: Final = 10_000
 """Runs and epochs with gaps that are asked for; past that the least recently heard of is left."""
 
+PREPARED_STEPS: Final = 256
+"""Steps whose newest decision is kept, so that their begin needs no second one."""
+PREPARED_HOLDS_S: Final = 5.0
+"""How long such a decision holds while nothing changes."""
 RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""
 UNRECORDED_PACKETS: Final = 10_000

@@ -61,6 +61,10 @@ class FactBook:
         self._stale_from = 0
         self._stale_to = 0
 
+    def __bool__(self) -> bool:
+        """Whether anything was ever claimed."""
+        return bool(self._claims)
+
     def take(self, entry: Entry, event: Event, row: int, authority: Authority) -> None:
         """Fold in the claims of one event."""
         for fact in event.facts:

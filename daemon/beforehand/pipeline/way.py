@@ -26,6 +26,7 @@ from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.foresight import Foreseen, Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
+from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.ports import Clock, Measures
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.rules import Fault
@@ -65,6 +66,7 @@ class Pipeline:
     measures: Measures
     policy: Policy
     gap_wait_s: float
+    prepared: Prepared = field(default_factory=Prepared)
     dirty: dict[Scope, None] = field(default_factory=dict)
     behind: dict[Scope, None] = field(default_factory=dict)
     waiting: dict[Scope, asyncio.Event] = field(default_factory=dict)
@@ -222,17 +224,28 @@ class Pipeline:
     def _prepare(
         self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
     ) -> None:
+        scope, now_us = session.scope, self.clock.now_us()
+        made_from = basis(memory, session, step, self.packets.book(scope))
+        foreseen = None if memory.facts else self.prepared.find(scope, step.id, made_from, now_us)
+        if foreseen is None:
+            foreseen = self._foresee(memory, session, step, now_us)
+        if final:
+            self.prepared.drop(scope, step.id)
+        elif foreseen.error is None:
+            self.prepared.keep(scope, step.id, made_from, now_us, foreseen)
+        self.packets.send(session, step, foreseen, final=final, late=late)
+
+    def _foresee(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Foreseen:
         started = self.clock.monotonic_s()
-        book = self.packets.book(session.scope)
         try:
-            foreseen = self.foresight.foresee(memory, session, step, book, self.clock.now_us())
+            foreseen = self.foresight.foresee(memory, session, step, self.packets.book(session.scope), now_us)
         except Exception:  # noqa: BLE001  whatever it is, the agent is told that there is no packet, and why
             self.measures.count("beforehand_failures_total", part="foresight")
             _log.exception("no decision for a step", scope=session.scope, step=step.id)
             foreseen = Foreseen.failed("the decision failed; the daemon's log says how")
         self.measures.observe("beforehand_foresight_seconds", self.clock.monotonic_s() - started)
         self._tell_faults(foreseen.faults)
-        self.packets.send(session, step, foreseen, final=final, late=late)
+        return foreseen
 
     def _tell_faults(self, faults: Sequence[Fault]) -> None:
         """Each is counted; a rule is logged once, since what fails for one step fails for most."""

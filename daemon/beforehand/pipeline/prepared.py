@@ -1,0 +1,50 @@
+"""Decisions that still hold: a step that begins right after it was prepared is not decided a second time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+from beforehand import limits
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.session import Session
+from beforehand.memory.steps import Step
+from beforehand.messages.topics import Scope
+from beforehand.pipeline.foresight import Foreseen
+from beforehand.pipeline.runbook import Runbook
+
+Basis = tuple[Any, ...]
+
+
+def basis(memory: AgentMemory, session: Session, step: Step, book: Runbook) -> Basis:
+    """All that a decision is made from, but the time: equal for two moments between which nothing changed."""
+    plan = session.itinerary
+    return len(memory.events), id(plan.plan), plan.last_ok, step.announcement, step.space, step.mutates, book.finals
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The newest decision of each step, at most limits.PREPARED_STEPS, for limits.PREPARED_HOLDS_S.
+
+    Time changes what is true only through facts: an agent that has any is always decided anew.
+    """
+
+    _kept: OrderedDict[tuple[Scope, str], tuple[Basis, int, Foreseen]] = field(default_factory=OrderedDict)
+
+    def keep(self, scope: Scope, step: str, made_from: Basis, now_us: int, foreseen: Foreseen) -> None:
+        """Note a decision."""
+        self._kept[scope, step] = made_from, now_us, foreseen
+        self._kept.move_to_end((scope, step))
+        if len(self._kept) > limits.PREPARED_STEPS:
+            self._kept.popitem(last=False)
+
+    def find(self, scope: Scope, step: str, made_from: Basis, now_us: int) -> Foreseen | None:
+        """The decision for the step, if it would be the same now."""
+        before, at_us, foreseen = self._kept.get((scope, step), (None, 0, None))
+        fresh = 0 <= now_us - at_us < limits.PREPARED_HOLDS_S * 1e6
+        return foreseen if before == made_from and fresh else None
+
+    def drop(self, scope: Scope, step: str) -> None:
+        """The step began or is over."""
+        self._kept.pop((scope, step), None)
