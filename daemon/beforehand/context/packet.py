@@ -78,6 +78,20 @@ def assemble(header: PacketHeader, choices: Sequence[Choice], budget_tokens: int
     )
 
 
+def renewed(packet: Packet, header: PacketHeader) -> Packet:
+    """What `packet` says under a new header: nothing it was made from has changed."""
+    return packet.model_copy(
+        update={
+            "id": header.id,
+            "version": header.version,
+            "final": header.final,
+            "created_at": moment(header.created_us),
+            "expires_at": moment(header.expires_us),
+            "watermark": Watermark(event=header.event, position=header.position),
+        }
+    )
+
+
 def same_content(one: Packet, other: Packet) -> bool:
     """Whether an agent that has `one` learns nothing from `other`: then it is not worth a new version.
 

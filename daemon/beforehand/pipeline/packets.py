@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 
 from beforehand import limits
-from beforehand.context.packet import PacketHeader, assemble, same_content
+from beforehand.context.packet import PacketHeader, assemble, renewed, same_content
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages import codec, topics
@@ -56,14 +56,22 @@ class Packets:
         """The run's book; `open` has been awaited."""
         return self._books[scope]
 
-    def send(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> Packet | None:
-        """Publish the packet, unless it is a refresh that says nothing new. Budget 0 means no packets."""
+    def send(
+        self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool, again: bool = False
+    ) -> Packet | None:
+        """Publish the packet, unless it is a refresh that says nothing new. Budget 0 means no packets.
+
+        again: the decision is the one that the newest packet was made from.
+        """
         if self.policy.budget_tokens == 0:
             return None
         book = self._books[session.scope]
         header = self._header(session, step, foreseen, final=final, late=late)
-        packet = assemble(header, foreseen.choices, self.policy.budget_tokens)
         before = book.published.get(step.id)
+        if again and before is not None and not late:
+            packet = renewed(before, header)
+        else:
+            packet = assemble(header, foreseen.choices, self.policy.budget_tokens)
         if not final and before is not None and same_content(before, packet):
             self.measures.count("beforehand_unchanged_total")
             return None

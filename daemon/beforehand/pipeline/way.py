@@ -126,14 +126,14 @@ class Pipeline:
         several events are prepared for at once, it is the distant steps that are prepared less often.
         """
         while self.dirty or self.behind:
+            for _ in range(_TURNS):  # what waits to be answered or sent goes first
+                await asyncio.sleep(0)
             nearest = bool(self.dirty)
             runs = self.dirty if nearest else self.behind
             scope = next(iter(runs))
             del runs[scope]
             with self._contained(scope):
                 await self._refresh(scope, nearest=nearest)
-            for _ in range(_TURNS):
-                await asyncio.sleep(0)
 
     async def _refresh(self, scope: Scope, *, nearest: bool) -> None:
         memory = await self.memories.of(scope)
@@ -226,14 +226,13 @@ class Pipeline:
     ) -> None:
         scope, now_us = session.scope, self.clock.now_us()
         made_from = basis(memory, session, step, self.packets.book(scope))
-        foreseen = None if memory.facts else self.prepared.find(scope, step.id, made_from, now_us)
-        if foreseen is None:
-            foreseen = self._foresee(memory, session, step, now_us)
+        known = None if memory.facts else self.prepared.find(scope, step.id, made_from, now_us)
+        foreseen = known or self._foresee(memory, session, step, now_us)
         if final:
             self.prepared.drop(scope, step.id)
         elif foreseen.error is None:
             self.prepared.keep(scope, step.id, made_from, now_us, foreseen)
-        self.packets.send(session, step, foreseen, final=final, late=late)
+        self.packets.send(session, step, foreseen, final=final, late=late, again=known is not None)
 
     def _foresee(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Foreseen:
         started = self.clock.monotonic_s()
