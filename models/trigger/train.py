@@ -22,6 +22,7 @@ from beforehand.training.trajectories import Trajectory, read
 
 HERE = Path(__file__).parent
 SEED = 7
+SETTINGS = (Setting.SINGLE, Setting.INTERLEAVED, Setting.LIVES, Setting.LABELLED)
 
 
 def task(run: Trajectory) -> int:
@@ -30,13 +31,13 @@ def task(run: Trajectory) -> int:
     return int(found[1]) if found else 0
 
 
-SOURCES: dict[str, tuple[Callable[[Trajectory], bool], tuple[int, int, int]]] = {
-    "sgd_train": (lambda _: True, (250, 120, 200)),
-    "bfcl_multi_turn_gold": (lambda run: task(run) < 150, (200, 120, 160)),
-    "tau_retail_gold": (lambda run: run.split == "train", (250, 150, 100)),
-    "scienceworld_gold": (lambda run: run.split == "train", (18, 10, 12)),
+SOURCES: dict[str, tuple[Callable[[Trajectory], bool], tuple[int, int, int, int]]] = {
+    "sgd_train": (lambda _: True, (250, 120, 200, 120)),
+    "bfcl_multi_turn_gold": (lambda run: task(run) < 150, (200, 120, 160, 100)),
+    "tau_retail_gold": (lambda run: run.split == "train", (250, 150, 60, 40)),
+    "scienceworld_gold": (lambda run: run.split == "train", (18, 10, 12, 10)),
 }
-"""Set -> which runs are training runs, and how many play alone, ten woven into one, and in lives."""
+"""Set -> which runs are training runs, and how many are played in each of SETTINGS."""
 
 
 def main() -> None:
@@ -49,12 +50,10 @@ def main() -> None:
     parser.add_argument("--force", action="store_true")
     given = parser.parse_args()
     sources = []
-    for name, (taught, (single, interleaved, lives)) in SOURCES.items():
+    for name, (taught, counts) in SOURCES.items():
         runs = [run for run in read(given.data / name / "traj.jsonl.gz") if taught(run)]
         random.Random(SEED).shuffle(runs)  # noqa: S311  a sample of runs, not a secret
-        sources.append(
-            Source(name, runs, {Setting.SINGLE: single, Setting.INTERLEAVED: interleaved, Setting.LIVES: lives})
-        )
+        sources.append(Source(name, runs, dict(zip(SETTINGS, counts, strict=True))))
     train(
         sources,
         given.into,

@@ -22,7 +22,16 @@ from beforehand.trigger.moment import Moment
 
 _GLANCED: Final = 600
 _HALF_LIFE_EVENTS: Final = 10.0
-_WEIGHTS: Final = {"key": 3.0, "slot": 3.0, "words": 2.0, "user": 1.0, "recent": 1.5, "identifier": 0.5, "kin": 1.5}
+_WEIGHTS: Final = {
+    "key": 3.0,
+    "slot": 3.0,
+    "words": 2.0,
+    "user": 1.0,
+    "recent": 1.5,
+    "identifier": 0.5,
+    "kin": 1.5,
+    "space": 2.0,
+}
 """A judgement: it only has to keep what the model may want, not to rank it."""
 
 
@@ -63,6 +72,8 @@ def _hints(moment: Moment, places: Ints) -> NDArray[np.float32]:
     rows, of_row = np.unique(codes[:, Column.ROW], return_inverse=True)
     kin = moment.kin
     near = np.array([kin.get(said.stretch_of.get(row, NONE), 0.0) for row in rows.tolist()], np.float32)
+    space, events = moment.step.space, moment.memory.events
+    mine = np.array([space is not None and events[row].space == space for row in rows.tolist()], np.float32)
     ages = np.array([said.count - said.number_of.get(row, -1000) for row in rows.tolist()], np.float32)
     hits, weight = hits_of(shelf, moment.ask, places)
     hints: NDArray[np.float32] = (
@@ -70,7 +81,9 @@ def _hints(moment: Moment, places: Ints) -> NDArray[np.float32]:
         + _WEIGHTS["words"] * (hits @ weight)
         + _WEIGHTS["user"] * fixed[:, Fixed.FROM_USER]
         + _WEIGHTS["identifier"] * fixed[:, Fixed.IDENTIFIER]
-        + (_WEIGHTS["recent"] * np.exp2(-ages / _HALF_LIFE_EVENTS) + _WEIGHTS["kin"] * near)[of_row]
+        + (_WEIGHTS["recent"] * np.exp2(-ages / _HALF_LIFE_EVENTS) + _WEIGHTS["kin"] * near + _WEIGHTS["space"] * mine)[
+            of_row
+        ]
     )
     return hints
 
