@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from beforehand import limits
 from beforehand.context.packet import PacketHeader, assemble
 from beforehand.context.tokens import count_tokens
 from beforehand.memory.recall import Channel, Recall
@@ -19,11 +20,10 @@ from beforehand.training.baselines import filled
 from beforehand.training.collecting import Setting, stops
 from beforehand.training.following import Stop
 from beforehand.training.needed import carried
-from beforehand.training.trajectories import Trajectory
+from beforehand.training.trajectories import Trajectory, text_of
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
 
-_SEARCHED: Final = 50
 _QUIET_TOKENS: Final = 40
 
 
@@ -174,26 +174,37 @@ def nothing(_: Stop, __: Matter, ___: int) -> Shown:
 
 def last(stop: Stop, _: Matter, budget: int) -> Shown:
     """The newest events of the run that fit."""
-    rows = stop.memory.timeline.last(_SEARCHED, run=stop.session.code)
-    return _plain(filled((_told(stop, row) for row in rows[::-1].tolist()), budget))
+    return _plain(filled(_told(stop, _newest_first(stop)), budget))
 
 
 def searching(channel: Channel, embedder: Embedder | None = None) -> Shower:
-    """Retrieval on demand: the step's tool and argument names as a query over the events of the run."""
+    """Retrieval on demand: the step's tool and argument names as a query over the events of the run.
+
+    What matches comes first, best first; the room that is left goes to the other events, newest first.
+    """
 
     def search(stop: Stop, _: Matter, budget: int) -> Shown:
         query = " ".join((stop.call.tool, *stop.call.needs))
         vector = None if embedder is None else embedder.embed([query])[0]
-        asked = Recall(channel, query, run=stop.session.scope.run, now_us=stop.now_us, k=_SEARCHED)
-        return _plain(filled((_told(stop, found.row) for found in recall(stop.memory, asked, vector)), budget))
+        asked = Recall(channel, query, run=stop.session.scope.run, now_us=stop.now_us, k=limits.K_MAX)
+        found = [one.row for one in recall(stop.memory, asked, vector)]
+        rows = dict.fromkeys([*found, *_newest_first(stop)])
+        return _plain(filled(_told(stop, rows), budget))
 
     return search
 
 
-def _told(stop: Stop, row: int) -> str:
-    event = stop.memory.events[row]
-    spelled = " ".join(passage.text for passage in event.passages) if event.kind == "action" else ""
-    return f"{event.tool or event.role or ''}: {event.text}{spelled}"
+def _newest_first(stop: Stop) -> list[int]:
+    rows: list[int] = stop.memory.timeline.interval(None, None, run=stop.session.code)[::-1].tolist()
+    return rows
+
+
+def _told(stop: Stop, rows: Iterable[int]) -> Iterator[str]:
+    """What users and tools said, as it was recorded: no redaction stands between an agent and its own log."""
+    for row in rows:
+        event = stop.run.events[int(stop.memory.events[row].id.rpartition(":")[2])]
+        if event["type"] in ("user", "result"):
+            yield text_of(event)
 
 
 def _plain(texts: list[str]) -> Shown:
