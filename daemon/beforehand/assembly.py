@@ -94,6 +94,7 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Pa
         publisher=publisher,
         receipts=Receipts(send, world.clock, measures, settings.broker.root),
         measures=measures,
+        missing=world.parts.missing,
     )
 
 

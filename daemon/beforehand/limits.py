@@ -107,6 +107,8 @@ CHECKPOINT_PAGES: Final = 4_000
 """Pages written to SQLite's log, roughly, after which a thread moves them into the file."""
 LOG_PAGES: Final = 16_000
 """Pages in the log at which the writer moves them itself: no thread can overtake a writer that never rests."""
+DISK_LOW_BYTES: Final = 100_000_000
+"""Free bytes beside the journal below which the daemon says that its disk fills up."""
 
 # --- memory ---
 AGENTS_HOT: Final = 2_000

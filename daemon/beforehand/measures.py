@@ -48,6 +48,7 @@ ALL: Final = (
         "Items used or harmful, and notes of what was missing.",
         ("verdict",),
     ),
+    Measure("beforehand_degraded", "gauge", "1 while this part is at fault, else 0.", ("part",)),
     Measure("beforehand_failures_total", "counter", "Faults that were caught and named.", ("part",)),
 )
 

@@ -87,6 +87,11 @@ class Bus(Protocol):
         ...
 
     @property
+    def is_connected(self) -> bool:
+        """Whether both lanes are connected now."""
+        ...
+
+    @property
     def connections(self) -> int:
         """How often the control lane was connected; grows by one at each reconnection."""
         ...

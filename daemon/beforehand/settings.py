@@ -128,12 +128,12 @@ class EmbedderSettings(Section):
     )
 
 
-class MetricsSettings(Section):
-    """Where Prometheus reads the metrics of `up`."""
+class HttpSettings(Section):
+    """Where `up` serves its health and its metrics over HTTP."""
 
-    host: str = Field("127.0.0.1", description="address that listens; whoever reaches it can read the metrics")
+    host: str = Field("127.0.0.1", description="address that listens; whoever reaches it can read health and metrics")
     port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
-        None, description="port of http://host:port/metrics; left out: not served; 0: any free one"
+        None, description="port of /healthz, /readyz and /metrics; left out: not served; 0: any free one"
     )
 
 
@@ -149,7 +149,7 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     memory: MemorySettings = MemorySettings()
     embedder: EmbedderSettings = EmbedderSettings()
-    metrics: MetricsSettings = MetricsSettings()
+    http: HttpSettings = HttpSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -4,6 +4,9 @@ import json
 import re
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import compose_spec
@@ -22,6 +25,28 @@ SIDECAR = DEPLOY / "kubernetes/sidecar.yaml"
 UNIT = DEPLOY / "systemd/beforehand.service"
 MOST_EXPOSED = 1.5
 """systemd-analyze's exposure, 0 (sealed) to 10 (open)."""
+
+
+@contextmanager
+def answering(code):
+    """A server that answers every GET with `code`; its address."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(code)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        work = threading.Thread(target=server.serve_forever)
+        work.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            work.join()
 
 
 def ran(*command):
@@ -84,7 +109,27 @@ def test_the_image_copies_only_what_exists_and_is_let_through():
 def test_the_image_does_not_run_as_root_and_knows_its_health():
     text = IMAGE.read_text()
     assert re.search(r"^USER 10001:10001$", text, re.MULTILINE)
-    assert re.search(r'^HEALTHCHECK .*"beforehand", "status"', text, re.MULTILINE)
+    assert re.search(r"^HEALTHCHECK ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("asks", ["image", "compose"])
+def test_a_health_check_succeeds_when_the_daemon_is_ready_and_fails_when_it_is_not(services, asks):
+    """The very command, against pages of a daemon that is ready, one that is not, and none at all."""
+    given = re.search(r"^HEALTHCHECK [^\[]*CMD \\\n *(\[.+\])$", IMAGE.read_text(), re.MULTILINE)
+    command = json.loads(given[1]) if asks == "image" else services["daemon"]["healthcheck"]["test"][1:]
+    port = re.search(r"BEFOREHAND_HTTP__PORT=(\d+)", IMAGE.read_text())[1]
+    program, flag, text = command
+    assert (program, flag) == ("python", "-c")
+    assert f"http://127.0.0.1:{port}/readyz" in text
+
+    def checked(url):
+        return ran(sys.executable, "-c", text.replace(f"http://127.0.0.1:{port}", url)).returncode
+
+    with answering(200) as url:
+        assert checked(url) == 0
+    with answering(503) as url:
+        assert checked(url) == 1
+    assert checked(url) == 1
 
 
 @pytest.fixture
@@ -131,7 +176,12 @@ def test_the_sidecar_is_native_and_has_no_rights():
     pod = yaml.safe_load(SIDECAR.read_text())["spec"]["template"]["spec"]
     (daemon,) = pod["initContainers"]
     assert daemon["restartPolicy"] == "Always"
-    assert daemon["startupProbe"]["exec"]["command"] == ["beforehand", "status"]
+    (port,) = daemon["ports"]
+    assert f"BEFOREHAND_HTTP__PORT={port['containerPort']}\n" in IMAGE.read_text()
+    asked = {name: daemon[f"{name}Probe"]["httpGet"] for name in ("startup", "readiness", "liveness")}
+    assert {probe["port"] for probe in asked.values()} == {port["name"]}
+    paths = {name: probe["path"] for name, probe in asked.items()}
+    assert paths == {"startup": "/readyz", "readiness": "/readyz", "liveness": "/healthz"}
     assert pod["securityContext"]["runAsNonRoot"]
     for container in (daemon, *pod["containers"]):
         assert container["securityContext"]["readOnlyRootFilesystem"]

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final, Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from beforehand.errors import SettingsError
 from beforehand.measures import ALL, BY_NAME, Measure
-from beforehand.settings import MetricsSettings
 
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the histograms in seconds."""
@@ -43,7 +39,7 @@ def _unfit(name: str, amount: float) -> ValueError:
 
 
 class PrometheusMeasures:
-    """Metrics of one daemon, in a registry of their own (`registry`), which the metrics page renders."""
+    """Metrics of one daemon, in a registry of their own (`registry`), which `page` renders."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -73,6 +69,10 @@ class PrometheusMeasures:
         histogram = self._histograms[name]
         (histogram.labels(*values) if values else histogram).observe(value)
 
+    def page(self) -> bytes:
+        """All of them as Prometheus reads them. May be called from any thread."""
+        return generate_latest(self.registry)
+
     def _register(self, measure: Measure) -> None:
         if measure.kind == "counter":
             self._counters[measure.name] = Counter(measure.name, measure.help, measure.labels, registry=self.registry)
@@ -83,30 +83,6 @@ class PrometheusMeasures:
             self._histograms[measure.name] = Histogram(
                 measure.name, measure.help, measure.labels, registry=self.registry, buckets=bounds
             )
-
-
-@contextmanager
-def metrics_page(measures: PrometheusMeasures, settings: MetricsSettings) -> Iterator[str | None]:
-    """Serve the metrics over HTTP for as long as this context; its address, None without `port`.
-
-    Raises SettingsError when the port cannot be used.
-    """
-    if settings.port is None:
-        yield None
-        return
-    try:
-        server, thread = start_http_server(settings.port, settings.host, measures.registry)
-    except OSError as error:
-        raise SettingsError(
-            f"setting metrics.port: port {settings.port} of {settings.host} cannot be used ({error.strerror}).",
-            "Choose another one, or 0 for any free one.",
-        ) from None
-    try:
-        yield f"http://{settings.host}:{server.server_port}/metrics"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class RecordedMeasures:

@@ -138,12 +138,12 @@ def _model(settings: Settings) -> Iterator[Finding]:
         yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")
 
 
-def _metrics(settings: Settings) -> Iterator[Finding]:
-    named = settings.metrics
+def _http(settings: Settings) -> Iterator[Finding]:
+    named = settings.http
     if named.port is None:
-        yield Finding("metrics", "good", "not served; set metrics.port for Prometheus")
+        yield Finding("http", "good", "health and metrics are not served; set http.port for probes and Prometheus")
     else:
-        yield Finding("metrics", "good", f"`up` serves http://{named.host}:{named.port}/metrics")
+        yield Finding("http", "good", f"`up` serves http://{named.host}:{named.port}/readyz, /healthz and /metrics")
 
 
-_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model, _metrics)
+_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model, _http)

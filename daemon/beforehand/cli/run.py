@@ -7,17 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import structlog
 import typer
 from rich.progress import Progress
 from rich.table import Table
 
 from beforehand import assembly
 from beforehand.backends.journal.lock import journal_lock
-from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures, metrics_page
+from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures
 from beforehand.cli import demo
 from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
 from beforehand.errors import NotFound
+from beforehand.lifecycle.pages import listening
 from beforehand.lifecycle.serve import serve
 from beforehand.messages.topics import Scope
 from beforehand.replay import Replay
@@ -25,7 +25,6 @@ from beforehand.training.playing import Played, play
 from beforehand.training.trajectories import Trajectory, read
 
 State = Annotated[Path, typer.Option("--state", help="Folder for lock files and the embedded broker's data.")]
-_log = structlog.get_logger()
 _STATE = Path(".beforehand")
 
 
@@ -50,10 +49,8 @@ def up(
         settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
         parts = assembly.read_parts(settings)  # what is wrong with them is said before a broker is started
         measures = PrometheusMeasures()
-        with journal_lock(settings.journal.path), metrics_page(measures, settings.metrics) as page:
-            if page is not None:
-                _log.info("metrics are served", url=page)
-            asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, measures))
+        with journal_lock(settings.journal.path), listening(settings.http, measures.page) as pages:
+            asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, measures, pages))
 
 
 def replay(

@@ -22,7 +22,10 @@ _log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Daemon:
-    """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet."""
+    """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet.
+
+    missing: parts that are configured and cannot be used.
+    """
 
     bus: Bus
     journal: Journal
@@ -31,6 +34,7 @@ class Daemon:
     publisher: Publisher
     receipts: Receipts
     measures: Measures
+    missing: Sequence[str] = ()
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)

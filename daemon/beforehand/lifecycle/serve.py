@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import structlog
@@ -14,6 +15,8 @@ import structlog
 from beforehand import __version__, limits
 from beforehand.backends.broker import EmbeddedBroker
 from beforehand.lifecycle.daemon import Daemon
+from beforehand.lifecycle.health import PARTS, Health
+from beforehand.lifecycle.pages import Pages, serving
 from beforehand.messages import codec
 from beforehand.messages.outbound import Status
 from beforehand.messages.values import moment
@@ -41,11 +44,14 @@ async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Se
 
 
 @asynccontextmanager
-async def running(daemon: Daemon) -> AsyncIterator[Daemon]:
-    """The daemon in the background, ready; at the end it is stopped in order. An error that ends it is raised here."""
+async def running(daemon: Daemon, health: Health | None = None) -> AsyncIterator[Daemon]:
+    """The daemon in the background, ready; at the end it is stopped in order. An error that ends it is raised here.
+
+    health: what its status says; left out, the disk is not looked at.
+    """
     async with asyncio.TaskGroup() as group:
         work = group.create_task(daemon.run())
-        teller = group.create_task(_tell_status(daemon))
+        teller = group.create_task(_tell_status(health or Health(daemon)))
         ready = group.create_task(daemon.ready.wait())
         await asyncio.wait({work, ready}, return_when=asyncio.FIRST_COMPLETED)
         try:
@@ -60,16 +66,22 @@ async def running(daemon: Daemon) -> AsyncIterator[Daemon]:
 
 
 async def serve(
-    build: Callable[[Settings, Path, Measures], Daemon], settings: Settings, state_folder: Path, measures: Measures
+    build: Callable[[Settings, Path, Measures], Daemon],
+    settings: Settings,
+    state_folder: Path,
+    measures: Measures,
+    pages: Pages | None = None,
 ) -> None:
     """Until SIGINT or SIGTERM. Raises BusError, JournalError, BrokerFailed when the daemon cannot start."""
     stop = asyncio.Event()
     for signum in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(signum, stop.set)
-    async with (
-        broker_for(settings, state_folder) as reachable,
-        running(build(reachable, state_folder, measures)) as daemon,
-    ):
+    async with AsyncExitStack() as open_parts:
+        reachable = await open_parts.enter_async_context(broker_for(settings, state_folder))
+        daemon = build(reachable, state_folder, measures)
+        health = Health(daemon, _folder(settings))
+        await open_parts.enter_async_context(serving(pages, health))
+        await open_parts.enter_async_context(running(daemon, health))
         greeting = asyncio.create_task(_say_ready(daemon, reachable, measures))
         stopping = asyncio.create_task(stop.wait())
         try:
@@ -115,16 +127,28 @@ def _spare_collections() -> None:
     gc.set_threshold(_YOUNG, 50, 1_000)
 
 
-async def _tell_status(daemon: Daemon) -> None:
-    """Keep the retained status true: online, or degraded and why."""
+async def _tell_status(health: Health) -> None:
+    """Keep the retained status and the metric true: online, or degraded and why."""
+    daemon = health.daemon
     await daemon.ready.wait()
     told: str | None = "never"
     while True:
-        journal = daemon.journal.state()
-        reason = None if journal.healthy else f"journal: {journal.reason}"
+        faults = health.faults()
+        for part in PARTS:
+            daemon.measures.gauge("beforehand_degraded", any(fault.part == part for fault in faults), part=part)
+        reason = "; ".join(f"{fault.part}: {fault.reason}" for fault in faults) or None
         if reason != told:
             told = reason
+            _log.log(
+                logging.WARNING if reason else logging.INFO, "degraded" if reason else "all is well", reason=reason
+            )
             since = moment(daemon.pipeline.clock.now_us())
             state = Status(state="degraded" if reason else "online", since=since, version=__version__, reason=reason)
             await daemon.bus.set_status(codec.write(state))
         await asyncio.sleep(_LOOK_EVERY_S)
+
+
+def _folder(settings: Settings) -> Path | None:
+    """Where the journal's file is; None when it is in memory."""
+    path = settings.journal.path
+    return None if str(path) == ":memory:" else path.absolute().parent

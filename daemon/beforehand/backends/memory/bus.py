@@ -134,5 +134,10 @@ class MemoryBus:
         return 0.0
 
     @property
+    def is_connected(self) -> bool:
+        """See `ports.Bus`."""
+        return self._connected.is_set()
+
+    @property
     def _topic(self) -> str:
         return topics.of_status(self._name, self._root)

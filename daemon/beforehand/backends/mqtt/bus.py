@@ -138,7 +138,7 @@ class MqttBus:
 
     async def connected(self) -> None:
         """See `ports.Bus`. Raises BusError when a lane is lost for good."""
-        while not all(link.is_up for link in self._links.values()):
+        while not self.is_connected:
             for link in self._links.values():
                 await link.ready()
 
@@ -146,6 +146,11 @@ class MqttBus:
         """See `ports.Bus`. Raises BusError when a lane is lost for good."""
         await self._links[Lane.CONTROL].made_after(seen)
         await self.connected()
+
+    @property
+    def is_connected(self) -> bool:
+        """See `ports.Bus`."""
+        return all(link.is_up for link in self._links.values())
 
     @property
     def connections(self) -> int:

@@ -1,0 +1,70 @@
+"""Whether the daemon serves, and what is at fault when it does not: one answer for status, probes and metrics."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from beforehand import limits
+from beforehand.lifecycle.daemon import Daemon
+
+PARTS: Final = ("journal", "broker", "disk", "trigger model")
+"""What can be at fault, the gravest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One part that is at fault. stops: whether it keeps the daemon from storing messages or sending packets."""
+
+    part: str
+    reason: str
+    advice: str
+    stops: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Looks at a daemon's parts; cheap, and never waits. folder: where the journal is; None when it is in memory."""
+
+    daemon: Daemon
+    folder: Path | None = None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the daemon has opened its journal and serves its lanes."""
+        return self.daemon.ready.is_set()
+
+    def faults(self) -> list[Fault]:
+        """What is at fault now, the gravest first; empty when all is well."""
+        return [*self._journal(), *self._broker(), *self._disk(), *self._missing()]
+
+    def _journal(self) -> Iterator[Fault]:
+        state = self.daemon.journal.state()
+        if not state.healthy:
+            yield Fault(
+                "journal", str(state.reason), "Nothing is acknowledged; `beforehand doctor` finds out.", stops=True
+            )
+
+    def _broker(self) -> Iterator[Fault]:
+        if not self.daemon.bus.is_connected:
+            advice = "It is tried again for ever; `beforehand doctor` says why it cannot be reached."
+            yield Fault("broker", "there is no connection to the broker", advice, stops=True)
+
+    def _disk(self) -> Iterator[Fault]:
+        if self.folder is None:
+            return
+        try:
+            free = shutil.disk_usage(self.folder).free
+        except OSError as error:
+            yield Fault("disk", f"{self.folder}: {error.strerror}", "Mount it again.", stops=False)
+            return
+        if free < limits.DISK_LOW_BYTES:
+            reason = f"only {free // 1_000_000} MB are free at {self.folder}"
+            yield Fault("disk", reason, "Make room before it is full.", stops=False)
+
+    def _missing(self) -> Iterator[Fault]:
+        for part in self.daemon.missing:
+            yield Fault(part, "it cannot be used; packets are made without it", "The log says why.", stops=False)
