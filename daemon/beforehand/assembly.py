@@ -150,6 +150,12 @@ def _model_folder(name: str) -> Path:
     return folder
 
 
+def memories(settings: Settings, measures: Measures) -> tuple[Journal, Memories]:
+    """A journal, to be opened by the caller, and what is remembered over it, without a daemon. Raises EmbedderError."""
+    journal = _journal(settings, measures)
+    return journal, _memories(settings, journal, embedder_for(settings.embedder.kind), measures)
+
+
 def policy_of(settings: PolicySettings) -> Policy:
     """The policy that the settings describe."""
     return Policy(
@@ -170,6 +176,10 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
     return SqliteJournal(settings.journal, measures)
 
 
+def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, measures: Measures) -> Memories:
+    return Memories(journal, embedder, SemanticWindows, measures, settings.memory.agents_hot)
+
+
 def _pipeline(
     settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float, boot: str | None = None
 ) -> Pipeline:
@@ -177,9 +187,8 @@ def _pipeline(
     policy = policy_of(settings.policy)
     root = settings.broker.root
     parts = world.parts
-    memories = Memories(world.journal, parts.embedder, SemanticWindows, world.measures, settings.memory.agents_hot)
     return Pipeline(
-        memories=memories,
+        memories=_memories(settings, world.journal, parts.embedder, world.measures),
         foresight=Foresight(parts.packs, policy, parts.model, parts.embedder, parts.missing),
         packets=Packets(
             journal=world.journal,

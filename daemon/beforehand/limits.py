@@ -85,6 +85,10 @@ RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""
 UNRECORDED_PACKETS: Final = 10_000
 """Packets whose records wait for the disk; past that the oldest record is given up, and counted."""
+KEEP_EVERY_S: Final = 0.25
+"""How long the vector of an event waits for others before it goes to the journal."""
+UNRECORDED_VECTORS: Final = 10_000
+"""Vectors of events that wait for the disk; past that the oldest is left, and made anew when it is needed."""
 
 # --- journal ---
 READ_ROWS: Final = 250

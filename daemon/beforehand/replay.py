@@ -66,11 +66,11 @@ class Replay:
         entries, refused = self.door.read([arrival])
         await self.door.set_aside(refused)
         outcomes = await self.pipeline.take(entries)
-        await self.journal.append([outcome.entry for outcome in outcomes])
+        self.pipeline.stored(outcomes, await self.journal.append([outcome.entry for outcome in outcomes]))
         for outcome in outcomes:
             self.pipeline.memories.release(outcome.entry.scope)
         await self.pipeline.respond(outcomes)
         await self.pipeline.refresh()
-        await self.pipeline.packets.record()
+        await self.pipeline.record()
         await self.publisher.drain()
         return [Heard(message.topic, message.payload) for message in self.listener.receive()]

@@ -86,12 +86,30 @@ def _journal(settings: Settings) -> Iterator[Finding]:
         yield Finding("journal", "good", f"{path} does not exist yet; `up` makes it")
         return
 
-    async def last_position() -> int:
-        journal = SqliteJournal(settings.journal, RecordedMeasures())
-        async with journal.open():
-            return journal.state().last_position
+    last_position, kept = asyncio.run(_looked_into(settings))
+    yield Finding("journal", "good", f"{last_position} messages in {path}")
+    embedder = embedder_for(settings.embedder.kind)
+    if embedder is not None:
+        yield _vectors(kept, embedder.fingerprint)
 
-    yield Finding("journal", "good", f"{asyncio.run(last_position())} messages in {path}")
+
+async def _looked_into(settings: Settings) -> tuple[int, dict[str, int]]:
+    """The journal's last position, and its vectors by embedder."""
+    journal = SqliteJournal(settings.journal, RecordedMeasures())
+    async with journal.open():
+        return journal.state().last_position, await journal.embedders()
+
+
+def _vectors(kept: dict[str, int], fingerprint: str) -> Finding:
+    others = ", ".join(f"{count} of {name}" for name, count in kept.items() if name != fingerprint)
+    if not others:
+        return Finding("vectors", "good", f"{kept.get(fingerprint, 0)} of {fingerprint}")
+    return Finding(
+        "vectors",
+        "warning",
+        f"the journal has {others}; the embedder in use is {fingerprint}",
+        "They are made anew when their agent is first touched; `beforehand embed` makes them all.",
+    )
 
 
 def _broker(settings: Settings) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from beforehand.cli import ask, evaluate, look, rules, run, train
+from beforehand.cli import ask, embed, evaluate, look, rules, run, train
 
 app = typer.Typer(
     name="beforehand",
@@ -17,4 +17,5 @@ ask.add_to(app)
 look.add_to(app)
 train.add_to(app)
 evaluate.add_to(app)
+embed.add_to(app)
 app.add_typer(rules.app, name="rules")

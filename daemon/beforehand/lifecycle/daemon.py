@@ -49,6 +49,8 @@ class Daemon:
                 group.create_task(self._lane(Lane.CONTROL, group)),
                 group.create_task(self._refresh()),
                 group.create_task(self._record()),
+                group.create_task(self._keep()),
+                group.create_task(self.pipeline.memories.vectors.look()),
             ]
             telling = [group.create_task(self.publisher.run()), group.create_task(self.receipts.run())]
             self.ready.set()
@@ -67,7 +69,7 @@ class Daemon:
         await _cancelled(taking)
         while self._storing:
             await asyncio.wait(self._storing)
-        await self.pipeline.packets.record()
+        await self.pipeline.record()
         self.receipts.flush()
         await _cancelled(telling)
         await self.publisher.drain()
@@ -111,7 +113,7 @@ class Daemon:
         left, refused = list(outcomes), []
         while True:
             try:
-                await self.journal.append([outcome.entry for outcome in left])
+                places = await self.journal.append([outcome.entry for outcome in left])
             except Unstorable as error:
                 bad = set(error.entries or range(len(left)))
                 _log.error("messages cannot be stored", count=len(bad), reason=str(error))
@@ -120,6 +122,7 @@ class Daemon:
                 refused += [self.door.refuse(left[index].entry, refusal) for index in sorted(bad)]
                 left = [outcome for index, outcome in enumerate(left) if index not in bad]
             else:
+                self.pipeline.stored(left, places)
                 return left, refused
 
     async def _settle(self, refused: Refused) -> None:
@@ -146,6 +149,12 @@ class Daemon:
         while True:
             await asyncio.sleep(limits.RECORD_EVERY_S)
             await self.pipeline.packets.record()
+
+    async def _keep(self) -> None:
+        """Put vectors on disk behind their messages, many at once: whoever loses one makes it anew."""
+        while True:
+            await asyncio.sleep(limits.KEEP_EVERY_S)
+            await self.pipeline.memories.vectors.store()
 
 
 async def _cancelled(tasks: list[asyncio.Task[None]]) -> None:

@@ -128,7 +128,7 @@ def _spare_collections() -> None:
 
 
 async def _tell_status(health: Health) -> None:
-    """Keep the retained status and the metric true: online, or degraded and why."""
+    """Keep the retained status and the metric true: online, or degraded and why. A changed embedder is told too."""
     daemon = health.daemon
     await daemon.ready.wait()
     told: str | None = "never"
@@ -136,14 +136,16 @@ async def _tell_status(health: Health) -> None:
         faults = health.faults()
         for part in PARTS:
             daemon.measures.gauge("beforehand_degraded", any(fault.part == part for fault in faults), part=part)
-        reason = "; ".join(f"{fault.part}: {fault.reason}" for fault in faults) or None
+        notice = daemon.pipeline.memories.vectors.notice
+        noticed = [f"embedder: {notice}"] if notice else []
+        reason = "; ".join([*(f"{fault.part}: {fault.reason}" for fault in faults), *noticed]) or None
         if reason != told:
             told = reason
             _log.log(
-                logging.WARNING if reason else logging.INFO, "degraded" if reason else "all is well", reason=reason
+                logging.WARNING if faults else logging.INFO, "degraded" if faults else "all is well", reason=reason
             )
             since = moment(daemon.pipeline.clock.now_us())
-            state = Status(state="degraded" if reason else "online", since=since, version=__version__, reason=reason)
+            state = Status(state="degraded" if faults else "online", since=since, version=__version__, reason=reason)
             await daemon.bus.set_status(codec.write(state))
         await asyncio.sleep(_LOOK_EVERY_S)
 

@@ -12,6 +12,7 @@ import structlog
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
+from beforehand.pipeline.vectors import EventVectors, Wanted
 from beforehand.ports import Embedder, Journal, Measures, Vectors
 
 _log = structlog.get_logger()
@@ -31,7 +32,7 @@ class Memories:
         most: int,
     ) -> None:
         self._journal = journal
-        self._embedder = embedder
+        self.vectors = EventVectors(journal, embedder, measures)
         self._new_vectors = new_vectors
         self._measures = measures
         self._most = most
@@ -73,15 +74,6 @@ class Memories:
         if not self._on_the_way[key]:
             del self._on_the_way[key]
 
-    def embed(self, memory: AgentMemory, rows: list[int]) -> None:
-        """Give these events their vectors."""
-        texts = [(row, f"{memory.events[row].tool or ''} {memory.events[row].text}") for row in rows]
-        if self._embedder is None or not texts:
-            return
-        vectors = self._embedder.embed([text for _, text in texts])
-        for (row, _), vector in zip(texts, vectors, strict=True):
-            memory.embed(row, vector)
-
     async def _first_touch(self, key: Key) -> AgentMemory:
         loading: asyncio.Future[AgentMemory] = asyncio.get_running_loop().create_future()
         self._loading[key] = loading
@@ -105,21 +97,21 @@ class Memories:
     async def _rebuild(self, key: Key) -> AgentMemory:
         """Fold an agent's messages one by one; between any two, everybody else has a turn of the loop."""
         tenant, agent = key
-        vectors = self._new_vectors(self._embedder.dimensions) if self._embedder is not None else None
-        memory = AgentMemory(tenant, agent, vectors)
-        rows: list[int] = []
-        async for page in self._journal.read(tenant=tenant, agent=agent):
+        embedder = self.vectors.embedder
+        memory = AgentMemory(tenant, agent, None if embedder is None else self._new_vectors(embedder.dimensions))
+        wanted: list[Wanted] = []
+        async for page in self._journal.read(tenant=tenant, agent=agent, embedder=self.vectors.fingerprint):
             for row in page:
                 taken = self.fold(memory, row.entry)
                 taken.session.stored(row.entry)
                 await asyncio.sleep(0)
                 if taken.event is not None and taken.event.worthy:
-                    rows.append(taken.event.row)
-                if len(rows) == _EMBEDDED_AT_ONCE:
-                    self.embed(memory, rows)
-                    rows = []
+                    wanted.append(Wanted(taken.event.row, row.position, row.vector))
+                if len(wanted) == _EMBEDDED_AT_ONCE:
+                    self.vectors.restore(memory, wanted)
+                    wanted = []
                     await asyncio.sleep(0)
-        self.embed(memory, rows)
+        self.vectors.restore(memory, wanted)
         return memory
 
     def _make_room(self) -> None:

@@ -27,7 +27,7 @@ from beforehand.pipeline.foresight import Foreseen, Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
-from beforehand.ports import Clock, Measures
+from beforehand.ports import Appended, Clock, Measures
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.rules import Fault
 
@@ -48,6 +48,8 @@ class Outcome:
     position: int
     duplicate: bool
     overruled: bool = False
+    vector: bytes | None = None
+    """Of an event that got one, packed for the journal."""
 
 
 def _begins(outcome: Outcome) -> bool:
@@ -92,13 +94,23 @@ class Pipeline:
             self.measures.count("beforehand_duplicates_total", channel=entry.channel)
             return Outcome(entry, session, known, duplicate=True)
         taken = self.memories.fold(memory, entry)
-        if taken.event is not None and taken.event.worthy:
-            self.memories.embed(memory, [taken.event.row])
+        event = taken.event
+        vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
         self.measures.count("beforehand_messages_total", channel=entry.channel)
         if isinstance(entry.message, Feedback):
             self._count_feedback(entry.message)
         self._note_changes(taken, entry)
-        return Outcome(entry, session, taken.position, duplicate=False, overruled=session.overruled)
+        return Outcome(entry, session, taken.position, duplicate=False, overruled=session.overruled, vector=vector)
+
+    def stored(self, outcomes: Sequence[Outcome], places: Sequence[Appended]) -> None:
+        """These are on disk, at these places; their vectors follow with `record`."""
+        for outcome, place in zip(outcomes, places, strict=True):
+            if outcome.vector is not None:
+                self.memories.vectors.keep(place.position, outcome.vector)
+
+    async def record(self) -> None:
+        """Store what follows behind the messages: packets with their decisions, and vectors."""
+        await asyncio.gather(self.packets.record(), self.memories.vectors.store())
 
     def _count_feedback(self, feedback: Feedback) -> None:
         """Items marked used or harmful; what was missing counts as one."""

@@ -15,6 +15,7 @@ from beforehand.ports import Appended
 _STORE: Final[dict[str, Callable[[Connection, Sequence[Row]], object]]] = {
     "messages": statements.store_messages,
     "packets": statements.store_packets,
+    "vectors": statements.store_vectors,
     "dead_letters": statements.store_letters,
 }
 

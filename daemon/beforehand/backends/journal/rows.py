@@ -14,7 +14,7 @@ from beforehand.messages import codec
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Address, Scope
-from beforehand.ports import DeadLetter, JournalRow, PacketRecord
+from beforehand.ports import DeadLetter, JournalRow, PacketRecord, VectorRecord
 
 if TYPE_CHECKING:
     from sqlalchemy import Row as Selected
@@ -50,7 +50,7 @@ def to_entry(row: Selected[Any]) -> JournalRow:
     except ValueError as error:
         problem = f"message {row.position} of the journal cannot be read: {error}."
         raise JournalError(problem, "Run the version that wrote it, or restore a backup.") from error
-    return JournalRow(row.position, entry)
+    return JournalRow(row.position, entry, None if row.vector is None else bytes(row.vector))
 
 
 def of_packet(record: PacketRecord) -> Row:
@@ -69,6 +69,11 @@ def of_packet(record: PacketRecord) -> Row:
 def to_packet(packet: bytes, decision: bytes) -> PacketRecord:
     """From the two bodies of a row of `packets`."""
     return PacketRecord(Packet.model_validate_json(packet), orjson.loads(decision))
+
+
+def of_vector(record: VectorRecord) -> Row:
+    """A row of `vectors`, with the fingerprint where its number belongs."""
+    return {"position": record.position, "embedder": record.embedder, "vector": record.vector}
 
 
 def of_letter(letter: DeadLetter) -> Row:

@@ -95,6 +95,24 @@ packets = Table(
 
 Index("packets_of_run", packets.c.tenant, packets.c.agent, packets.c.run, packets.c.place)
 
+embedders = Table(
+    "embedders",
+    metadata,
+    Column("id", PLACE, primary_key=True),
+    Column("fingerprint", EXACT, nullable=False),
+    UniqueConstraint("fingerprint", name="embedders_once"),
+)
+"""Embedders that vectors are from."""
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("position", PLACE, primary_key=True, autoincrement=False),
+    Column("embedder", PLACE, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+)
+"""Vectors of messages by position (`index.vectors.packed`), beside them since they come after the acknowledgement."""
+
 dead_letters = Table(
     "dead_letters",
     metadata,

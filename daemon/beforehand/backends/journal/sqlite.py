@@ -21,7 +21,7 @@ from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
 from beforehand.errors import Unstorable
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
-from beforehand.ports import Appended, DeadLetter, JournalRow, JournalState, Measures, PacketRecord
+from beforehand.ports import Appended, DeadLetter, JournalRow, JournalState, Measures, PacketRecord, VectorRecord
 from beforehand.settings import JournalSettings
 
 _P = ParamSpec("_P")
@@ -77,22 +77,42 @@ class SqliteJournal:
         if packets:
             await self._open_writer().hand_over("packets", [rows.of_packet(record) for record in packets])
 
+    async def keep(self, vectors: Sequence[VectorRecord]) -> None:
+        """See ports.Journal."""
+        if vectors:
+            await self._open_writer().hand_over("vectors", [rows.of_vector(record) for record in vectors])
+
     async def set_aside(self, letters: Sequence[DeadLetter]) -> None:
         """See ports.Journal."""
         if letters:
             await self._open_writer().hand_over("dead_letters", [rows.of_letter(letter) for letter in letters])
 
     async def read(
-        self, *, after: int = 0, tenant: str | None = None, agent: str | None = None, run: str | None = None
+        self,
+        *,
+        after: int = 0,
+        tenant: str | None = None,
+        agent: str | None = None,
+        run: str | None = None,
+        embedder: str | None = None,
     ) -> AsyncIterator[list[JournalRow]]:
         """See ports.Journal. Each page is a transaction of its own, so a slow reader does not hold the log back."""
         upto = await self._ask(statements.last_position)
+        where = {"tenant": tenant, "agent": agent, "run": run, "embedder": embedder}
         while after < upto:
-            page = await self._ask(statements.page, after=after, upto=upto, tenant=tenant, agent=agent, run=run)
+            page = await self._ask(statements.page, after=after, upto=upto, **where)
             if not page:
                 return
             yield page
             after = page[-1].position
+
+    async def embedders(self) -> dict[str, int]:
+        """See ports.Journal."""
+        return await self._ask(statements.vectors_by_embedder)
+
+    async def agents(self) -> list[tuple[str, str]]:
+        """See ports.Journal."""
+        return await self._ask(statements.agents)
 
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """See ports.Journal."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, null, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from beforehand import limits
 from beforehand.backends.journal import rows
 from beforehand.backends.journal.faults import may_pass
 from beforehand.backends.journal.rows import Row
-from beforehand.backends.journal.schema import dead_letters, messages, packets
+from beforehand.backends.journal.schema import dead_letters, embedders, messages, packets, vectors
 from beforehand.messages.topics import Scope
 from beforehand.ports import Appended, DeadLetter, JournalRow, PacketRecord
 
@@ -66,6 +66,22 @@ def store_packets(connection: Connection, new: Sequence[Row]) -> None:
         connection.execute(insert(packets), list(fresh.values()))
 
 
+def store_vectors(connection: Connection, new: Sequence[Row]) -> None:
+    """Store vectors; what is there for a position gives way, and of two in `new` the later stays."""
+    fresh = {row["position"]: row for row in new}
+    ids = {name: _embedder(connection, name) for name in {row["embedder"] for row in new}}
+    for some in _slices(list(fresh)):
+        connection.execute(delete(vectors).where(vectors.c.position.in_(some)))
+    connection.execute(insert(vectors), [{**row, "embedder": ids[row["embedder"]]} for row in fresh.values()])
+
+
+def _embedder(connection: Connection, fingerprint: str) -> int:
+    known = select(embedders.c.id).where(embedders.c.fingerprint == fingerprint)
+    if connection.scalar(known) is None:
+        connection.execute(insert(embedders), {"fingerprint": fingerprint})
+    return int(connection.scalars(known).one())
+
+
 def store_letters(connection: Connection, new: Sequence[Row]) -> None:
     """Store dead letters; the oldest past limits.DEAD_LETTERS go."""
     connection.execute(insert(dead_letters), new[-limits.DEAD_LETTERS :])
@@ -93,10 +109,17 @@ def unstorable(
 
 
 def page(
-    connection: Connection, *, after: int, upto: int, tenant: str | None, agent: str | None, run: str | None
+    connection: Connection,
+    *,
+    after: int,
+    upto: int,
+    tenant: str | None,
+    agent: str | None,
+    run: str | None,
+    embedder: str | None,
 ) -> list[JournalRow]:
     """The next entries past position `after` and not past `upto`, one page."""
-    wanted = select(messages).where(messages.c.position > after, messages.c.position <= upto)
+    wanted = _with_vectors(embedder).where(messages.c.position > after, messages.c.position <= upto)
     for column, value in ((messages.c.tenant, tenant), (messages.c.agent, agent), (messages.c.run, run)):
         if value is not None:
             # Without an agent no index gives the order of positions, and any other would sort all rows for each page.
@@ -110,6 +133,31 @@ def page(
             result.close()
             break
     return found
+
+
+def _with_vectors(embedder: str | None) -> Select[Any]:
+    """Messages, each with its vector of this embedder, or NULL."""
+    if embedder is None:
+        return select(messages, null().label("vector"))
+    known = select(embedders.c.id).where(embedders.c.fingerprint == embedder).scalar_subquery()
+    both = (vectors.c.position == messages.c.position) & (vectors.c.embedder == known)
+    return select(messages, vectors.c.vector).select_from(messages.outerjoin(vectors, both))
+
+
+def vectors_by_embedder(connection: Connection) -> dict[str, int]:
+    """How many vectors there are of each embedder."""
+    counts = (
+        select(embedders.c.fingerprint, func.count())
+        .join(vectors, vectors.c.embedder == embedders.c.id)
+        .group_by(embedders.c.fingerprint)
+    )
+    return {row[0]: row[1] for row in connection.execute(counts)}
+
+
+def agents(connection: Connection) -> list[tuple[str, str]]:
+    """Every (tenant, agent) that has a message."""
+    found = select(messages.c.tenant, messages.c.agent).distinct().order_by(messages.c.tenant, messages.c.agent)
+    return [(row.tenant, row.agent) for row in connection.execute(found)]
 
 
 def counted(connection: Connection, scope: Scope) -> dict[str, list[tuple[int, int]]]:

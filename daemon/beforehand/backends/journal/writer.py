@@ -17,7 +17,7 @@ from beforehand.errors import JournalError, Unstorable
 from beforehand.ports import Measures
 from beforehand.settings import JournalSettings
 
-Table = Literal["messages", "packets", "dead_letters"]
+Table = Literal["messages", "packets", "vectors", "dead_letters"]
 
 
 class NotNow(JournalError):

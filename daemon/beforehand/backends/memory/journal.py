@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import anyio
@@ -17,7 +17,7 @@ from beforehand.backends.journal import rows
 from beforehand.errors import JournalError
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
-from beforehand.ports import Appended, Clock, DeadLetter, JournalRow, JournalState, Measures, PacketRecord
+from beforehand.ports import Appended, Clock, DeadLetter, JournalRow, JournalState, Measures, PacketRecord, VectorRecord
 
 _Identity = tuple[Scope, str, str]
 
@@ -30,6 +30,7 @@ class _Call:
     packets: Sequence[rows.Row]
     letters: Sequence[DeadLetter]
     handed_over_s: float
+    vectors: Sequence[VectorRecord] = ()
     answer: list[Appended] | None = None
 
 
@@ -55,6 +56,7 @@ class MemoryJournal:
         self._positions: dict[_Identity, int] = {}
         self._counted: dict[Scope, dict[str, set[int]]] = {}
         self._packets: dict[str, rows.Row] = {}
+        self._vectors: dict[int, VectorRecord] = {}
         self._letters: deque[DeadLetter] = deque(maxlen=limits.DEAD_LETTERS)
         self._queue: deque[_Call] = deque()
         self._turn = anyio.Lock(fast_acquire=True)
@@ -84,18 +86,28 @@ class MemoryJournal:
         new = [rows.of_packet(record) for record in packets]
         await self._store(_Call((), new, (), self._clock.monotonic_s()))
 
+    async def keep(self, vectors: Sequence[VectorRecord]) -> None:
+        """See ports.Journal."""
+        await self._store(_Call((), (), (), self._clock.monotonic_s(), vectors))
+
     async def set_aside(self, letters: Sequence[DeadLetter]) -> None:
         """See ports.Journal."""
         new = [rows.shortened(letter) for letter in letters]
         await self._store(_Call((), (), new, self._clock.monotonic_s()))
 
     async def read(
-        self, *, after: int = 0, tenant: str | None = None, agent: str | None = None, run: str | None = None
+        self,
+        *,
+        after: int = 0,
+        tenant: str | None = None,
+        agent: str | None = None,
+        run: str | None = None,
+        embedder: str | None = None,
     ) -> AsyncIterator[list[JournalRow]]:
         """See ports.Journal."""
         self._check_open()
         wanted = [
-            row
+            replace(row, vector=self._vector(row.position, embedder))
             for row in self._rows[after:]
             if tenant in {None, row.entry.scope.tenant}
             and agent in {None, row.entry.scope.agent}
@@ -103,6 +115,20 @@ class MemoryJournal:
         ]
         for start in range(0, len(wanted), limits.READ_ROWS):
             yield wanted[start : start + limits.READ_ROWS]
+
+    async def embedders(self) -> dict[str, int]:
+        """See ports.Journal."""
+        self._check_open()
+        return dict(Counter(record.embedder for record in self._vectors.values()))
+
+    async def agents(self) -> list[tuple[str, str]]:
+        """See ports.Journal."""
+        self._check_open()
+        return sorted({(row.entry.scope.tenant, row.entry.scope.agent) for row in self._rows})
+
+    def _vector(self, position: int, embedder: str | None) -> bytes | None:
+        kept = self._vectors.get(position)
+        return kept.vector if kept is not None and kept.embedder == embedder else None
 
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """See ports.Journal."""
@@ -167,6 +193,7 @@ class MemoryJournal:
             for row in call.packets:
                 self._packets.setdefault(row["id"], row)
             self._letters.extend(call.letters)
+            self._vectors.update((record.position, record) for record in call.vectors)
         self._measure_waiting()
         if size and self._measures is not None:
             self._measures.observe("beforehand_commit_messages", size)

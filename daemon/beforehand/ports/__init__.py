@@ -12,9 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index.vectors import VectorIndex
-from beforehand.messages.entry import Entry
-from beforehand.messages.outbound import Packet
-from beforehand.messages.topics import Scope
+from beforehand.ports.journal import (
+    Appended,
+    DeadLetter,
+    Journal,
+    JournalRow,
+    JournalState,
+    PacketRecord,
+    VectorRecord,
+)
+
+__all__ = [
+    "Appended",
+    "Arrival",
+    "Bus",
+    "Clock",
+    "DeadLetter",
+    "Embedder",
+    "Journal",
+    "JournalRow",
+    "JournalState",
+    "Lane",
+    "Measures",
+    "Model",
+    "ModelCard",
+    "PacketRecord",
+    "VectorRecord",
+    "Vectors",
+]
 
 
 class Lane(StrEnum):
@@ -94,112 +119,6 @@ class Bus(Protocol):
     @property
     def connections(self) -> int:
         """How often the control lane was connected; grows by one at each reconnection."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """Outcome of one append. position: place in the whole journal, from 1 (of the first copy of a duplicate)."""
-
-    position: int
-    duplicate: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A message that could not be read, kept for whoever wants to know why."""
-
-    topic: str
-    payload: bytes
-    field: str
-    problem: str
-    hint: str
-    received_us: int
-    cut_bytes: int = 0
-    """how much of the payload's end was not kept (see limits.DEAD_LETTER_BYTES)"""
-
-
-@dataclass(frozen=True, slots=True)
-class PacketRecord:
-    """A packet with the decision that made it. `decision` is JSON-able and explains the whole choice."""
-
-    packet: Packet
-    decision: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class JournalRow:
-    """An entry with its place in the journal."""
-
-    position: int
-    entry: Entry
-
-
-@dataclass(frozen=True, slots=True)
-class JournalState:
-    """What the journal knows of itself."""
-
-    healthy: bool
-    reason: str | None
-    waiting: int
-    """entries handed over and not yet on disk"""
-    last_position: int
-
-
-class Journal(Protocol):
-    """The one truth. Append-only; everything else is a fold over it."""
-
-    def open(self) -> AbstractAsyncContextManager[None]:
-        """Open, migrate, start the writer. Raises SchemaMismatch or JournalError."""
-        ...
-
-    async def append(self, entries: Sequence[Entry]) -> list[Appended]:
-        """Durable when it returns. Concurrent calls share one commit, in the order in which they were called.
-
-        When the disk fails the call waits, retrying, until the entries are stored; `state` says so meanwhile.
-        A cancelled call's entries may be stored all the same. Raises Unstorable, naming the entries that can never
-        be stored (nothing of this call is then), and JournalError when the journal closes first.
-        """
-        ...
-
-    async def record(self, packets: Sequence[PacketRecord]) -> None:
-        """Store packets and decisions with the next commit (not awaited by the way of a step).
-
-        Durable when it returns, like `append`. The same packet id twice is stored once.
-        """
-        ...
-
-    async def set_aside(self, letters: Sequence[DeadLetter]) -> None:
-        """Keep refused messages, each cut to limits.DEAD_LETTER_BYTES; the oldest past limits.DEAD_LETTERS go."""
-        ...
-
-    def read(
-        self, *, after: int = 0, tenant: str | None = None, agent: str | None = None, run: str | None = None
-    ) -> AsyncIterator[list[JournalRow]]:
-        """Entries in journal order, in pages: those past position `after` that were stored when the reading began."""
-        ...
-
-    async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
-        """What is stored of a run whose agent counts: inclusive ranges of seq per epoch, ascending, with gaps between.
-
-        No gap is left between two ranges that touch; a run without counted messages gives an empty dictionary.
-        """
-        ...
-
-    async def packet(self, packet_id: str) -> PacketRecord | None:
-        """A packet ever sent, with its decision."""
-        ...
-
-    async def packets(self, scope: Scope) -> list[PacketRecord]:
-        """All packets of a run, in order."""
-        ...
-
-    async def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
-        """The newest refused messages, newest first."""
-        ...
-
-    def state(self) -> JournalState:
-        """Health, at once and without touching the disk."""
         ...
 
 

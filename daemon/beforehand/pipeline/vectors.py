@@ -1,0 +1,115 @@
+"""Vectors of events: made once, kept in the journal behind the acknowledgement, and read back at first touch."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from beforehand import limits
+from beforehand.errors import JournalError, Unstorable
+from beforehand.index.vectors import packed, unpacked
+from beforehand.memory.agent import AgentMemory
+from beforehand.ports import Embedder, Journal, Measures, VectorRecord
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An event that gets its vector: `kept`, packed, when the journal has it of the embedder in use."""
+
+    row: int
+    position: int
+    kept: bytes | None
+
+
+@dataclass(slots=True)
+class EventVectors:
+    """Vectors of all agents' events. `others`: vectors that the journal has of other embedders, by fingerprint.
+
+    A vector of another embedder is never read: the event is embedded anew when its agent is touched.
+    """
+
+    journal: Journal
+    embedder: Embedder | None
+    measures: Measures
+    others: dict[str, int] = field(default_factory=dict)
+    _waiting: dict[int, VectorRecord] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Of the embedder in use."""
+        return None if self.embedder is None else self.embedder.fingerprint
+
+    @property
+    def notice(self) -> str | None:
+        """What to know when the embedder is not the one that the journal's vectors are from."""
+        if not self.others:
+            return None
+        found = ", ".join(f"{count} of {name}" for name, count in self.others.items())
+        return (
+            f"the journal has vectors of another embedder ({found}) than {self.fingerprint}: they are made anew when "
+            "their agent is first touched; `beforehand embed` makes them all"
+        )
+
+    def embed(self, memory: AgentMemory, row: int) -> bytes | None:
+        """Give an event its vector, and return it packed; None without an embedder."""
+        if self.embedder is None:
+            return None
+        [vector] = packed(self.embedder.embed([_text(memory, row)]))
+        memory.embed(row, unpacked([vector])[0])
+        return vector
+
+    def restore(self, memory: AgentMemory, wanted: Sequence[Wanted]) -> None:
+        """Give events their vectors in order: those that are kept, and new ones for the others, which are kept then."""
+        if self.embedder is None or not wanted:
+            return
+        missing = [one for one in wanted if one.kept is None]
+        texts = [_text(memory, one.row) for one in missing]
+        made = {one.row: vector for one, vector in zip(missing, packed(self.embedder.embed(texts)), strict=True)}
+        for one in missing:
+            self.keep(one.position, made[one.row])
+        for one, vector in zip(wanted, unpacked([one.kept or made[one.row] for one in wanted]), strict=True):
+            memory.embed(one.row, vector)
+
+    def keep(self, position: int, vector: bytes) -> None:
+        """Note a vector for the journal. Past limits.UNRECORDED_VECTORS the oldest is left: it is made anew one day."""
+        if self.fingerprint is None:
+            return
+        self._waiting[position] = VectorRecord(position, self.fingerprint, vector)
+        if len(self._waiting) > limits.UNRECORDED_VECTORS:
+            del self._waiting[next(iter(self._waiting))]
+
+    async def store(self) -> None:
+        """Hand what waits to the journal, and return when it is there."""
+        while self._waiting:
+            records = list(itertools.islice(self._waiting.values(), limits.BATCH_MESSAGES))
+            try:
+                await self.journal.keep(records)
+            except Unstorable as error:
+                _log.error("vectors cannot be stored", count=len(records), reason=str(error))
+                self.measures.count("beforehand_failures_total", len(records), part="vectors")
+            for record in records:
+                if self._waiting.get(record.position) is record:
+                    del self._waiting[record.position]
+
+    async def look(self) -> None:
+        """Find vectors of other embedders, and say so."""
+        if self.embedder is None:
+            return
+        try:
+            kept = await self.journal.embedders()
+        except JournalError as error:
+            _log.warning("the journal's vectors cannot be counted", reason=str(error))
+            return
+        self.others = {name: count for name, count in kept.items() if name != self.fingerprint}
+        if self.notice is not None:
+            _log.warning("the embedder has changed", reason=self.notice)
+
+
+def _text(memory: AgentMemory, row: int) -> str:
+    event = memory.events[row]
+    return f"{event.tool or ''} {event.text}"
