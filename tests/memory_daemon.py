@@ -25,9 +25,10 @@ PLAN = {"goal": "book", "steps": [{"id": "s1", "goal": "book the seat", "needs":
 class World:
     """A daemon on a broker and a journal in memory. `disk` lets commits through while it is set."""
 
-    def __init__(self):
+    def __init__(self, **sections):
         self.measures = RecordedMeasures()
-        replay = assembly.replay(Settings.model_validate({"embedder": {"kind": "none"}}), self.measures)
+        settings = Settings.model_validate({"embedder": {"kind": "none"}, **sections})
+        replay = assembly.replay(settings, self.measures)
         self.journal, self.bus, self.pipeline = replay.journal, replay.bus, replay.pipeline
         self.agent = self.bus._broker.connect("agent")
         self.agent.subscribe(f"{topics.ROOT}/shop/#")
@@ -42,6 +43,7 @@ class World:
             publisher=replay.publisher,
             receipts=Receipts(replay.door.send, SystemClock(), self.measures, topics.ROOT),
             measures=self.measures,
+            reloading=assembly.reloading(settings, replay.pipeline, self.measures, None),
         )
         self.heard = []
 
@@ -78,11 +80,11 @@ class World:
         return found()[0]
 
 
-def playing(play):
-    """Run `play` on a running daemon."""
+def playing(play, **sections):
+    """Run `play` on a running daemon. sections: of the settings, such as models={"folder": ...}."""
 
     async def run():
-        world = World()
+        world = World(**sections)
         async with asyncio.timeout(30), world.running():
             await play(world)
         return world

@@ -6,11 +6,11 @@ import secrets
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import structlog
 
-from beforehand import shipped
 from beforehand.backends import models, rule_files
 from beforehand.backends.clocks import SystemClock, VirtualClock
 from beforehand.backends.embedders import embedder_for
@@ -19,11 +19,13 @@ from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.mqtt.bus import MqttBus
-from beforehand.errors import ModelRefused, SettingsError
+from beforehand.backends.registry import SHIPPED, Registry
+from beforehand.errors import ModelRefused, NotFound, SettingsError
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
+from beforehand.lifecycle.reloading import Reloading
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers
@@ -31,6 +33,7 @@ from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.pipeline.shadow import Models
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.replay import Replay
@@ -44,12 +47,12 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What comes from files. `missing`: parts that are configured and cannot be used."""
+    """What comes from files. promoted: `Registry.stamp` before the models were read."""
 
     packs: Sequence[Pack]
     embedder: Embedder | None
-    model: Model | None
-    missing: tuple[str, ...]
+    models: Models
+    promoted: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,8 @@ class World:
 def read_parts(settings: Settings) -> Parts:
     """Everything read from files. Raises SettingsError, NotFound, RuleError, EmbedderError."""
     packs = rule_files.load(settings.policy.packs)
-    model = trigger_model(settings.policy.model)
-    refused = model is None and settings.policy.model != NO_MODEL
-    return Parts(packs, embedder_for(settings.embedder.kind), model, ("trigger model",) if refused else ())
+    promoted = Registry(settings.models.folder).stamp()
+    return Parts(packs, embedder_for(settings.embedder.kind), models_in_use(settings), promoted)
 
 
 def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Parts | None = None) -> Daemon:
@@ -94,7 +96,7 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Pa
         publisher=publisher,
         receipts=Receipts(send, world.clock, measures, settings.broker.root),
         measures=measures,
-        missing=world.parts.missing,
+        reloading=reloading(settings, pipeline, measures, world.parts.promoted),
     )
 
 
@@ -122,32 +124,55 @@ def replay(settings: Settings, measures: Measures) -> Replay:
     )
 
 
-def trigger_model(name: str) -> Model | None:
-    """The shipped model of that name, or the one in a folder; None for "none", or with a warning when it is refused.
+def reloading(settings: Settings, pipeline: Pipeline, measures: Measures, seen: tuple[int, int] | None) -> Reloading:
+    """What brings another promoted model into a running pipeline. seen: `Parts.promoted` of what it runs with."""
+    return Reloading(
+        stamp=Registry(settings.models.folder).stamp,
+        read=partial(models_in_use, settings),
+        use=pipeline.use,
+        measures=measures,
+        every_s=settings.models.look_every_s,
+        seen=seen,
+    )
 
-    Raises SettingsError when there is no such model.
+
+def models_in_use(settings: Settings) -> Models:
+    """The model that decides and the one in its shadow. One that is refused is missing, with a warning.
+
+    Raises SettingsError when the settings name a model that there is not.
     """
+    live = trigger_model(settings)
+    refused = live is None and settings.policy.model != NO_MODEL
+    return Models(live, _shadow(settings), ("trigger model",) if refused else ())
+
+
+def trigger_model(settings: Settings) -> Model | None:
+    """The model that the settings and the registry name; None for "none", or with a warning when it is refused.
+
+    Raises SettingsError when the settings name a model that there is not.
+    """
+    name = settings.policy.model
     if name == NO_MODEL:
         return None
-    folder = _model_folder(name)
+    registry = Registry(settings.models.folder)
     try:
-        return models.load(folder, features.NAMES, features.DEFINITION)
+        promoted = registry.promoted().live if name == SHIPPED else None
+        return models.load(registry.find(promoted or name).folder, features.NAMES, features.DEFINITION)
     except ModelRefused as refusal:
         _log.warning("the trigger model is not used", reason=str(refusal))
         return None
+    except NotFound as missing:
+        raise SettingsError(f"setting policy.model: {missing.problem}", missing.advice) from None
 
 
-def _model_folder(name: str) -> Path:
-    if "/" in name:
-        folder, advice = Path(name), "Give the folder that `beforehand train` wrote."
-    else:
-        trained = shipped.folder("models") / "trigger"
-        folder = trained / name
-        known = sorted(each.name for each in trained.iterdir() if each.is_dir())
-        advice = f"Shipped are {', '.join(known)}; {NO_MODEL} means rules alone; a folder has a slash in it."
-    if not folder.is_dir():
-        raise SettingsError(f"setting policy.model: there is no trigger model {name!r}.", advice)
-    return folder
+def _shadow(settings: Settings) -> Model | None:
+    registry = Registry(settings.models.folder)
+    try:
+        name = registry.promoted().shadow
+        return None if name is None else models.load(registry.find(name).folder, features.NAMES, features.DEFINITION)
+    except (ModelRefused, NotFound) as refusal:
+        _log.warning("the model in the shadow is not used", reason=str(refusal))
+        return None
 
 
 def memories(settings: Settings, measures: Measures) -> tuple[Journal, Memories]:
@@ -189,7 +214,7 @@ def _pipeline(
     parts = world.parts
     return Pipeline(
         memories=_memories(settings, world.journal, parts.embedder, world.measures),
-        foresight=Foresight(parts.packs, policy, parts.model, parts.embedder, parts.missing),
+        foresight=_foresight(parts, policy),
         packets=Packets(
             journal=world.journal,
             publisher=publisher,
@@ -205,6 +230,12 @@ def _pipeline(
         policy=policy,
         gap_wait_s=gap_wait_s,
     )
+
+
+def _foresight(parts: Parts, policy: Policy) -> Foresight:
+    foresight = Foresight(parts.packs, policy, parts.models.live, parts.embedder)
+    foresight.use(parts.models)
+    return foresight
 
 
 def _door(

@@ -105,10 +105,23 @@ class PolicySettings(Section):
     bar: Annotated[float, Field(ge=0, le=1)] = Field(
         0.06, description="probability that the best item needs for anything to be said"
     )
-    model: str = Field("default", description="trigger model by name, or its folder; `none`: rules alone")
+    model: str = Field(
+        "default",
+        description="`default`: the promoted trigger model, the shipped one while none is; else one by name or folder; "
+        "`none`: rules alone",
+    )
     packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")
     gap_wait_s: Annotated[float, Field(ge=0, le=1)] = Field(
         0.02, description="how long a step waits for messages that its counter says are on the way"
+    )
+
+
+class ModelsSettings(Section):
+    """The registry of trigger models."""
+
+    folder: Path = Field(Path(".beforehand/models"), description="where promoted models are kept")
+    look_every_s: Annotated[float, Field(ge=0.05)] = Field(
+        1.0, description="how often a running daemon looks whether another model was promoted"
     )
 
 
@@ -147,6 +160,7 @@ class Settings(BaseSettings):
     broker: BrokerSettings = BrokerSettings()
     journal: JournalSettings = JournalSettings()
     policy: PolicySettings = PolicySettings()
+    models: ModelsSettings = ModelsSettings()
     memory: MemorySettings = MemorySettings()
     embedder: EmbedderSettings = EmbedderSettings()
     http: HttpSettings = HttpSettings()

@@ -14,7 +14,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from beforehand import assembly
 from beforehand.cli.train import train
+from beforehand.settings import Settings
 from beforehand.training.collecting import Setting
 from beforehand.training.fitting import Recipe
 from beforehand.training.making import Source
@@ -59,7 +61,7 @@ def main() -> None:
         given.into,
         given.into.name,
         Recipe(seed=SEED),
-        current="default",
+        assembly.trigger_model(Settings()),
         keep=given.keep,
         force=given.force,
         without=given.without,

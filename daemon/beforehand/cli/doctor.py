@@ -142,7 +142,7 @@ def _rules(settings: Settings) -> Iterator[Finding]:
 
 
 def _model(settings: Settings) -> Iterator[Finding]:
-    model = assembly.trigger_model(settings.policy.model)
+    model = assembly.trigger_model(settings)
     if model is None and settings.policy.model == NO_MODEL:
         yield Finding("model", "good", "none, as configured: rules alone decide")
     elif model is None:
@@ -150,7 +150,7 @@ def _model(settings: Settings) -> Iterator[Finding]:
             "model",
             "bad",
             f"{settings.policy.model!r} is refused, the log says why",
-            "Set policy.model to a whole one.",
+            "Promote another (`beforehand models list`), or set policy.model.",
         )
     else:
         yield Finding("model", "good", f"{model.card.name} {model.card.version}, {len(model.card.features)} features")

@@ -88,7 +88,7 @@ async def _evaluate(
         embedder_for(settings.embedder.kind),
         rule_files.load(settings.policy.packs),
         replace(assembly.policy_of(settings.policy), window_events=view),
-        assembly.trigger_model(settings.policy.model),
+        assembly.trigger_model(settings),
     )
     unknown = [name for name in wanted if name not in known]
     if unknown:

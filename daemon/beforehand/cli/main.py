@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from beforehand.cli import ask, embed, evaluate, look, rules, run, train
+from beforehand.cli import ask, embed, evaluate, look, models, rules, run, train
 
 app = typer.Typer(
     name="beforehand",
@@ -19,3 +19,4 @@ train.add_to(app)
 evaluate.add_to(app)
 embed.add_to(app)
 app.add_typer(rules.app, name="rules")
+app.add_typer(models.app, name="models")

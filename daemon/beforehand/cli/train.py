@@ -12,13 +12,16 @@ import typer
 
 from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
+from beforehand.backends.registry import CARD, Registry
 from beforehand.cli.evaluate import drawn
-from beforehand.cli.shared import FAILED, advising, err, out
+from beforehand.cli.shared import FAILED, Config, advising, err, load, out
+from beforehand.ports import Model
 from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.training import fitting, report
 from beforehand.training.collecting import Setting
 from beforehand.training.fitting import Recipe
-from beforehand.training.making import Lesson, Source, make, released, strangers_to, study
+from beforehand.training.making import Lesson, Source, make, strangers_to, study
+from beforehand.training.release import verdict
 from beforehand.training.trajectories import read
 
 
@@ -34,21 +37,27 @@ def command(
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
     runs: Annotated[int, typer.Option(min=5, help="Most runs of a source; half of them play alone.")] = 400,
     seed: Annotated[int, typer.Option(help="Draws runs, weaves and trees: the same seed gives the same model.")] = 1,
-    current: Annotated[str, typer.Option(help="Model to be measured against; none: the rules.")] = "default",
+    current: Annotated[str, typer.Option(help="Model to be held against, as in policy.model.")] = "default",
     keep: Annotated[
         Path | None, typer.Option(help="Folder for what was collected, so that a training resumes.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write the model even if it ranks worse.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write the model even if the gate refuses it.")] = False,
+    promote: Annotated[bool, typer.Option("--promote", help="Make it live when the gate lets it pass.")] = False,
+    config: Config = None,
 ) -> None:
-    """Fit a trigger model to recorded runs, held against the current one before it is written."""
+    """Fit a trigger model to recorded runs; a gate holds it against the current one before it is written."""
     with advising():
+        settings = load(config, policy={"model": current})
         sources = []
         for file in files:
             chosen = drawn(read(file), split, runs, seed)
             half, quarter = len(chosen) // 2, len(chosen) // 4
             counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
             sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
-        wrote = train(sources, into, name or into.name, Recipe(seed=seed), current=current, keep=keep, force=force)
+        held_against = assembly.trigger_model(settings)
+        wrote = train(sources, into, name or into.name, Recipe(seed=seed), held_against, keep=keep, force=force)
+        if wrote and promote:
+            out.print(f"{Registry(settings.models.folder).promote(f'{into}/')} is live")
     if not wrote:
         raise typer.Exit(FAILED)
 
@@ -58,27 +67,28 @@ def train(
     into: Path,
     name: str,
     recipe: Recipe,
+    current: Model | None,
     *,
-    current: str,
     keep: Path | None = None,
     force: bool = False,
     without: str = "",
 ) -> bool:
-    """Collect, fit, compare, and write model, `report.json` and `report.html`. Whether the model was written.
+    """Collect, fit, compare, and write model, card, `report.json` and `report.html`. Whether the model was written.
 
+    current: the model that the gate holds it against.
     without: a source that is collected and not fitted; only the names of its tools serve the others as strangers.
     """
     lessons = [one for one in asyncio.run(_study(sources, recipe.seed, keep)) if one.source != without]
-    made = make(lessons, recipe, assembly.trigger_model(current))
-    better, verdict = released(made.report)
+    made = make(lessons, recipe, current)
+    passes, said = verdict(made.report)
     into.mkdir(parents=True, exist_ok=True)
     (into / "report.json").write_bytes(
-        orjson.dumps({"verdict": verdict, **made.report}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+        orjson.dumps({"verdict": said, **made.report}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
     )
-    (into / "report.html").write_text(report.page(name, made.report, verdict), encoding="utf-8")
-    out.print(verdict)
-    if not (better or force):
-        err.print(f"{name} was not written: it ranks worse than {current}. --force writes it all the same.")
+    (into / "report.html").write_text(report.page(name, made.report, said), encoding="utf-8")
+    out.print("\n".join(said))
+    if not (passes or force):
+        err.print(f"{name} was not written: the gate refuses it. --force writes it all the same.")
         return False
     about = {
         "name": name,
@@ -87,6 +97,9 @@ def train(
         "seed": recipe.seed,
         "metrics": made.report["sources"],
     }
+    described = into / CARD
+    if not described.exists():
+        described.write_text(report.card(name, made.report, made.data, recipe.seed), encoding="utf-8")
     fitting.write_trees(into, made.booster, {**about, "calibration": made.table})
     fitting.write_line(into / "linear", *made.line, {**about, "name": f"{name}-linear", "calibration": made.line_table})
     return True

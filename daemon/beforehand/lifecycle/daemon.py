@@ -13,6 +13,7 @@ from beforehand import limits
 from beforehand.errors import Refusal, Unstorable
 from beforehand.intake.door import Door, Refused
 from beforehand.intake.receipts import Receipts
+from beforehand.lifecycle.reloading import Reloading
 from beforehand.pipeline.publisher import Publisher
 from beforehand.pipeline.way import Outcome, Pipeline
 from beforehand.ports import Arrival, Bus, Journal, Lane, Measures
@@ -22,10 +23,7 @@ _log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Daemon:
-    """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet.
-
-    missing: parts that are configured and cannot be used.
-    """
+    """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet."""
 
     bus: Bus
     journal: Journal
@@ -34,7 +32,7 @@ class Daemon:
     publisher: Publisher
     receipts: Receipts
     measures: Measures
-    missing: Sequence[str] = ()
+    reloading: Reloading
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -51,6 +49,7 @@ class Daemon:
                 group.create_task(self._record()),
                 group.create_task(self._keep()),
                 group.create_task(self.pipeline.memories.vectors.look()),
+                group.create_task(self.reloading.run()),
             ]
             telling = [group.create_task(self.publisher.run()), group.create_task(self.receipts.run())]
             self.ready.set()
@@ -59,6 +58,11 @@ class Daemon:
                 await self._drain(taking, telling)
             for task in (*taking, *telling, *self._storing):
                 task.cancel()
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """Parts that are configured and cannot be used now."""
+        return self.pipeline.foresight.missing
 
     def stop(self) -> None:
         """Take nothing more, work off what was taken (limits.DRAIN_S at most), and let `run` return."""

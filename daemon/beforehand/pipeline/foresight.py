@@ -24,6 +24,7 @@ from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Reason
 from beforehand.pipeline.barring import barred
 from beforehand.pipeline.runbook import Runbook
+from beforehand.pipeline.shadow import Models, Opinion, opinion
 from beforehand.pipeline.situations import recent_of, situation_of
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
@@ -55,13 +56,14 @@ class Foreseen:
     """
 
     choices: list[Choice]
-    missing: list[str]
+    missing: Sequence[str]
     searched: int
     firings: Sequence[Firing]
     scored: Sequence[Scored]
     finds: int
     faults: Sequence[Fault] = ()
     error: str | None = None
+    shadow: Opinion | None = None
 
     @classmethod
     def failed(cls, error: str) -> Self:
@@ -79,6 +81,7 @@ class Foreseen:
             "finds": self.finds,
             "candidates": len(self.scored),
             "considered": [one.explained() for one in self.scored[:_EXPLAINED]],
+            "shadow": None if self.shadow is None else self.shadow.told(self.scored),
         }
 
 
@@ -104,14 +107,19 @@ class Foresight:
         embedder: Embedder | None,
         missing: Sequence[str] = (),
     ) -> None:
-        """missing: parts that are configured and cannot be used; every packet names them."""
+        """missing: parts that are configured and cannot be used now; every packet names them."""
         self._packs = packs
         self._policy = policy
         self._model = model
         self._embedder = embedder
-        self._missing = list(missing)
+        self.missing: Sequence[str] = list(missing)
         self._vector = lru_cache(maxsize=4_096)(self._embed)
         self._newest: tuple[Session | None, int, Sequence[RecentEvent]] = (None, 0, ())
+        self._shadow: Model | None = None
+
+    def use(self, models: Models) -> None:
+        """Other models from the next decision on; the one that runs is not touched."""
+        self._model, self._shadow, self.missing = models.live, models.shadow, list(models.missing)
 
     def foresee(self, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> Foreseen:
         """What to say before `step`, from the memory as it stands at `now_us` (microseconds since 1970, UTC)."""
@@ -129,6 +137,8 @@ class Foresight:
         why = dict.fromkeys(said, "said within its cooldown")
         why |= barred(memory, session, candidates, self._policy.window_events, now_us)
         scored = decide(candidates, scores, tokens, self._policy, why)
+        shadow = self._shadow
+        other = None if shadow is None else opinion(shadow, matter.features, candidates, tokens, self._policy, why)
         choices = [
             warned
             for firing in firings
@@ -137,7 +147,8 @@ class Foresight:
         worthy = (one for one in scored if one.left_out is None)
         model = "none" if self._model is None else self._model.card.name
         choices += [_choice(one, session, model) for one in islice(worthy, limits.PACKET_ITEMS)]
-        return Foreseen(choices, self._missing, len(memory.events), firings, scored, matter.finds, matter.faults)
+        seen, finds = len(memory.events), matter.finds
+        return Foreseen(choices, self.missing, seen, firings, scored, finds, matter.faults, shadow=other)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""

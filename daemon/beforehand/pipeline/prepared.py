@@ -48,3 +48,7 @@ class Prepared:
     def drop(self, scope: Scope, step: str) -> None:
         """The step began or is over."""
         self._kept.pop((scope, step), None)
+
+    def forget(self) -> None:
+        """What decides has changed: none of them holds."""
+        self._kept.clear()

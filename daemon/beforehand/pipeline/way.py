@@ -27,6 +27,7 @@ from beforehand.pipeline.foresight import Foreseen, Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
+from beforehand.pipeline.shadow import Models
 from beforehand.ports import Appended, Clock, Measures
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.rules import Fault
@@ -74,6 +75,11 @@ class Pipeline:
     waiting: dict[Scope, asyncio.Event] = field(default_factory=dict)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     faulty: set[str] = field(default_factory=set)
+
+    def use(self, models: Models) -> None:
+        """Other models from the next decision on, and for what was prepared: it is decided anew when it is wanted."""
+        self.foresight.use(models)
+        self.prepared.forget()
 
     async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.

@@ -16,6 +16,7 @@ import orjson
 import xgboost
 from numpy.typing import NDArray
 
+from beforehand import limits
 from beforehand.memory.steps import Step
 from beforehand.ports import Model
 from beforehand.replay import Replay
@@ -28,6 +29,11 @@ from beforehand.trigger.features import DEFINITION, NAMES
 _HELD_OF_FIVE: Final = 1
 _HEAVIEST: Final = 0.999
 """Quantile of the weights above which no row counts for more."""
+_BUDGETS: Final = ("128", "256", "512")
+_BARS: Final = (0.02, 0.06, 0.1, 0.2, 0.35, 0.5)
+_ITEM_TOKENS: Final = 4.0
+"""What an item costs beside its text, roughly."""
+_PASSAGE_TOKENS: Final = limits.PASSAGE_CHARS / 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,29 +131,18 @@ def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None
     }
     if current is not None:
         scorers["current"] = current.score
+    probabilities = np.interp(margins(booster, held.features), table["scores"], table["probabilities"])
     report = {
         "rows": {"taught": len(taught.labels), "held": len(held.labels)},
         "positive": {"taught": _mean(taught.labels > 0), "held": _mean(held.labels > 0)},
         "sources": {one.source: _measured(one.held, scorers) for one in lessons if len(one.held.labels)},
-        "calibration": ranking.reliability(
-            np.interp(margins(booster, held.features), table["scores"], table["probabilities"]), positive, held_weights
-        ),
+        "calibration": ranking.reliability(probabilities, positive, held_weights),
+        "silence": ranking.silence(probabilities, held, _BARS),
         "importance": _importance(booster),
         "recipe": {name: getattr(recipe, name) for name in recipe.__slots__},
         "definition": DEFINITION,
     }
     return Made(booster, table, line, line_table, report, data_hash(taught))
-
-
-def released(report: Mapping[str, Any], *, slack: float = 0.005) -> tuple[bool, str]:
-    """Whether the trees may replace the current model, and why. They have to rank no worse on average over sources."""
-    sources = report["sources"].values()
-    new = float(np.mean([source["trees"]["recall_at_12"] for source in sources]))
-    if any("current" not in source for source in sources):
-        return True, f"there is no current model to compare with; recall of the first 12: {new:.3f}"
-    old = float(np.mean([source["current"]["recall_at_12"] for source in sources]))
-    verdict = new >= old - slack
-    return verdict, f"recall of the first 12 candidates: {new:.3f}, current {old:.3f}, {slack} less would be accepted"
 
 
 def _held(run: Trajectory) -> bool:
@@ -191,12 +186,15 @@ def _weights(parts: Sequence[Rows]) -> Floats:
 
 def _measured(held: Rows, scorers: Mapping[str, Callable[[Floats], NDArray[Any]]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    tokens = _ITEM_TOKENS + held.features[:, NAMES.index("length")].astype(np.float64) * _PASSAGE_TOKENS
     for name, score in scorers.items():
         scores = score(held.features)
         found[name] = {
             "auc": ranking.auc(scores, held.labels > 0),
+            "whether": ranking.whether(scores, held),
             "recall_at_6": ranking.recall_at(scores, held, 6),
             "recall_at_12": ranking.recall_at(scores, held, 12),
+            "at_tokens": {budget: ranking.at_budget(scores, held, tokens, int(budget)) for budget in _BUDGETS},
         }
     return found
 

@@ -100,7 +100,7 @@ async def test_a_daemon_without_its_broker_is_unready_until_it_is_back():
 
 async def test_what_packets_do_without_is_named_and_does_not_make_it_unready():
     world = World()
-    world.daemon.missing = ("trigger model",)
+    world.pipeline.foresight.missing = ("trigger model",)
     async with served(world) as url, running(world.daemon):
         code, said = await readiness(url)
         assert (code, said["state"], said["faults"][0]["part"]) == (200, "degraded", "trigger model")
@@ -117,7 +117,7 @@ async def test_a_disk_that_fills_up_is_named_before_it_is_full(tmp_path, monkeyp
 
 async def test_faults_are_in_the_status_and_in_the_metrics():
     world = World()
-    world.daemon.missing = ("trigger model",)
+    world.pipeline.foresight.missing = ("trigger model",)
     async with served(world) as url, running(world.daemon):
         status = world.bus._broker.retained.get
         await brokers.until(lambda: status("beforehand/v1/$daemon/main/status"))

@@ -13,7 +13,7 @@ from beforehand.pipeline.foresight import Foresight
 from beforehand.training.collecting import Rows, Setting, carrying, collect
 from beforehand.training.fitting import Recipe, fit_trees, margins
 from beforehand.training.following import follow
-from beforehand.training.making import Lesson, Source, make, released, strangers_to, study
+from beforehand.training.making import Lesson, Source, make, strangers_to, study
 from beforehand.training.playing import play
 from beforehand.training.ranking import auc, recall_at
 from beforehand.trigger.features import FEATURES
@@ -134,17 +134,6 @@ def test_the_same_seed_makes_the_same_model(tmp_path):
     assert one.booster.save_raw() == other.booster.save_raw() == resumed.booster.save_raw()
     assert one.data == other.data == resumed.data
     assert one.table == resumed.table
-
-
-def measured(new: float, old: float | None) -> dict[str, object]:
-    source = {"trees": {"recall_at_12": new}, **({} if old is None else {"current": {"recall_at_12": old}})}
-    return {"sources": {"some": source}}
-
-
-def test_the_gate_lets_a_model_pass_that_ranks_no_worse():
-    assert released(measured(0.90, 0.90))[0]
-    assert released(measured(0.90, None))[0]
-    assert not released(measured(0.80, 0.90))[0]
 
 
 def test_auc_is_the_chance_that_a_positive_scores_higher():

@@ -1,0 +1,111 @@
+"""`beforehand models`: which trigger models there are, which one decides, and how another comes in or goes back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from beforehand.backends.registry import SHIPPED, Promoted, Registered, Registry, metrics_of
+from beforehand.cli.shared import Config, Json, advising, load, out, print_json
+from beforehand.errors import ModelRefused
+
+app = typer.Typer(no_args_is_help=True, help="Trigger models: list, show, promote, roll back.")
+_SHORT = 12
+
+Shadow = Annotated[
+    bool, typer.Option("--shadow", help="The model that scores beside the live one: journalled, never published.")
+]
+
+
+@app.command("list")
+def list_models(config: Config = None, json: Json = False) -> None:
+    """All models that are shipped or were promoted, and which of them is in use."""
+    with advising():
+        registry = _registry(config)
+        state, problem = _state(registry)
+        models = registry.known()
+    if json:
+        print_json([_plain(one, state) for one in models])
+        return
+    table = Table("model", "version", "use", "rows' hash", "problem", box=None)
+    for one in models:
+        told = _plain(one, state)
+        table.add_row(told["name"], told["version"], told["use"], (told["data"] or "")[:_SHORT], told["problem"] or "")
+    out.print(table)
+    if problem:
+        out.print(problem)
+
+
+@app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(help="A model's name, or its folder (with a slash).")],
+    config: Config = None,
+    json: Json = False,
+) -> None:
+    """One model: its card and what was measured when it was made."""
+    with advising():
+        registry = _registry(config)
+        found = registry.find(name)
+        told = _plain(found, _state(registry)[0])
+    if json:
+        print_json({**told, "manifest": found.manifest, "card": found.card})
+        return
+    out.print(f"[bold]{told['name']}[/] version {told['version']}, {told['kind']}, seed {told['seed']}; {told['use']}")
+    if found.problem:
+        out.print(f"[red]{found.problem}[/]")
+    table = Table("source", "model", "auc", "recall of 6", "recall of 12", box=None)
+    for source, which, measured in metrics_of(found.manifest):
+        table.add_row(source, which, *(str(measured.get(name, "-")) for name in ("auc", "recall_at_6", "recall_at_12")))
+    out.print(table)
+    out.print(found.card, markup=False)
+
+
+@app.command("promote")
+def promote(
+    name: Annotated[str, typer.Argument(help="A model's name, or the folder (with a slash) that `train` wrote.")],
+    shadow: Shadow = False,
+    config: Config = None,
+) -> None:
+    """Let a model decide. A running daemon takes it between two decisions, without a restart."""
+    with advising():
+        registry = _registry(config)
+        kept = registry.promote(name, shadow=shadow)
+        live = registry.promoted().live or SHIPPED
+    out.print(f"{kept} scores in the shadow of {live}" if shadow else f"{kept} is live")
+
+
+@app.command("rollback")
+def rollback(shadow: Shadow = False, config: Config = None) -> None:
+    """Back to the model that was live before; with --shadow: nothing scores beside the live one any more."""
+    with advising():
+        live = _registry(config).rollback(shadow=shadow)
+    out.print(f"{live} is live" + (", alone" if shadow else ""))
+
+
+def _registry(config: Config) -> Registry:
+    return Registry(load(config).models.folder)
+
+
+def _state(registry: Registry) -> tuple[Promoted, str]:
+    """What is in use, and why that is not known."""
+    try:
+        return registry.promoted(), ""
+    except ModelRefused as refusal:
+        return Promoted(), str(refusal)
+
+
+def _plain(model: Registered, state: Promoted) -> dict[str, Any]:
+    live = model.name == (state.live or SHIPPED)
+    uses = [word for word, holds in (("live", live), ("shadow", model.name == state.shadow)) if holds]
+    return {
+        "name": model.name,
+        "version": model.manifest.get("version", "?"),
+        "kind": model.manifest.get("kind", "?"),
+        "use": ", ".join(uses) or "-",
+        "data": model.manifest.get("data"),
+        "seed": model.manifest.get("seed"),
+        "problem": model.problem,
+        "folder": str(model.folder),
+    }
