@@ -113,8 +113,8 @@ def test_p8_a_part_left_out_on_purpose_is_not_missing():
     staged(play, policy={"model": "none"}, embedder={"kind": "none"})
 
 
-def test_d7_a_mistyped_model_is_refused_at_start_and_the_shipped_ones_are_named():
-    with pytest.raises(SettingsError, match=r"no trigger model 'defalut'\. Shipped are default"):
+def test_d7_a_mistyped_model_is_refused_at_start_and_those_that_there_are_are_named():
+    with pytest.raises(SettingsError, match=r"no trigger model 'defalut'\. There are default"):
         staged(None, policy={"model": "defalut"})
 
 
