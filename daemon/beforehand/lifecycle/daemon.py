@@ -10,12 +10,13 @@ import anyio
 import structlog
 
 from beforehand import limits
-from beforehand.errors import Refusal, Unstorable
+from beforehand.errors import JournalError, Refusal, Unstorable
 from beforehand.intake.door import Door, Refused
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.reloading import Reloading
+from beforehand.pipeline.outcomes import Outcome
 from beforehand.pipeline.publisher import Publisher
-from beforehand.pipeline.way import Outcome, Pipeline
+from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Arrival, Bus, Journal, Lane, Measures
 
 _log = structlog.get_logger()
@@ -102,7 +103,7 @@ class Daemon:
             set_aside = [*refused, *unstorable]
             await self.door.set_aside(set_aside)
             self.bus.acknowledge(arrivals)
-            for outcome in stored:
+            for outcome in (one for one in stored if one.fault is None):
                 self.receipts.stored(outcome.entry, outcome.session, outcome.position)
             for one in set_aside:
                 await self._settle(one)
@@ -132,7 +133,10 @@ class Daemon:
     async def _settle(self, refused: Refused) -> None:
         """The number of a message that was refused is not missing."""
         if refused.scope is not None and refused.counted is not None:
-            memory = await self.pipeline.memories.of(refused.scope)
+            try:
+                memory = await self.pipeline.memories.of(refused.scope)
+            except JournalError:
+                return  # its agent asks for the receipt again
             self.receipts.settled(memory.session(refused.scope.run), *refused.counted)
 
     async def _wait_for_room(self) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from beforehand import limits
 from beforehand.lifecycle.daemon import Daemon
 
-PARTS: Final = ("journal", "broker", "disk", "trigger model")
+PARTS: Final = ("journal", "broker", "disk", "memory", "trigger model")
 """What can be at fault, the gravest first."""
 
 
@@ -39,7 +39,7 @@ class Health:
 
     def faults(self) -> list[Fault]:
         """What is at fault now, the gravest first; empty when all is well."""
-        return [*self._journal(), *self._broker(), *self._disk(), *self._missing()]
+        return [*self._journal(), *self._broker(), *self._disk(), *self._memory(), *self._missing()]
 
     def _journal(self) -> Iterator[Fault]:
         state = self.daemon.journal.state()
@@ -64,6 +64,13 @@ class Health:
         if free < limits.DISK_LOW_BYTES:
             reason = f"only {free // 1_000_000} MB are free at {self.folder}"
             yield Fault("disk", reason, "Make room before it is full.", stops=False)
+
+    def _memory(self) -> Iterator[Fault]:
+        unreadable = self.daemon.pipeline.memories.unreadable
+        if unreadable:
+            reason = f"{len(unreadable)} agents cannot be remembered, such as {'/'.join(next(iter(unreadable)))}: "
+            advice = "Their messages are stored; it is tried again with each."
+            yield Fault("memory", reason + next(iter(unreadable.values())), advice, stops=False)
 
     def _missing(self) -> Iterator[Fault]:
         for part in self.daemon.missing:

@@ -67,14 +67,20 @@ class Answers:
         """Publish the reply to one question."""
         question = entry.message
         assert isinstance(question, Question)  # noqa: S101  the pipeline matched it
-        topic = entry.response_topic or topics.of_run(entry.scope, "reply", self.root)
         try:
             reply = self.reply(memory, session, entry.id, question)
         except Exception:  # noqa: BLE001  whatever it is, the asker is told that there is no answer
             _log.exception("a question cannot be answered", scope=entry.scope)
             reply = Reply(id=entry.id, status="error", reason="the answer failed; the daemon's log says how")
-        payload = codec.write(reply)
-        self.publisher.put(Outgoing(topic, payload, correlation=entry.correlation))
+        self._send(entry, reply)
+
+    def apologise(self, entry: Entry, reason: str) -> None:
+        """Tell the asker that there is no answer, and why."""
+        self._send(entry, Reply(id=entry.id, status="error", reason=reason))
+
+    def _send(self, entry: Entry, reply: Reply) -> None:
+        topic = entry.response_topic or topics.of_run(entry.scope, "reply", self.root)
+        self.publisher.put(Outgoing(topic, codec.write(reply), correlation=entry.correlation))
 
     def reply(self, memory: AgentMemory, session: Session, question_id: str, question: Question) -> Reply:
         """The reply to one question; one that cannot be answered says why."""

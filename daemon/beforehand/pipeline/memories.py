@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
@@ -39,6 +40,9 @@ class Memories:
         self._hot: OrderedDict[Key, AgentMemory] = OrderedDict()
         self._loading: dict[Key, asyncio.Future[AgentMemory]] = {}
         self._on_the_way: dict[Key, int] = {}
+        self._barred: dict[Key, JournalError] = {}
+        self.unreadable: dict[Key, str] = {}
+        """Agents whose last first touch failed, and why."""
 
     async def of(self, scope: Scope) -> AgentMemory:
         """The memory of an agent, rebuilt from the journal at first touch. Raises JournalError."""
@@ -47,6 +51,9 @@ class Memories:
         if memory is not None:
             self._hot.move_to_end(key)
             return memory
+        if key in self._barred:
+            # What came with the failure is on its way to the journal and nowhere else: a rebuilding would miss it.
+            raise JournalError(self._barred[key].problem, self._barred[key].advice)
         running = self._loading.get(key)
         if running is not None:
             return await asyncio.shield(running)
@@ -73,6 +80,7 @@ class Memories:
         self._on_the_way[key] -= 1
         if not self._on_the_way[key]:
             del self._on_the_way[key]
+            self._barred.pop(key, None)
 
     async def _first_touch(self, key: Key) -> AgentMemory:
         loading: asyncio.Future[AgentMemory] = asyncio.get_running_loop().create_future()
@@ -80,6 +88,10 @@ class Memories:
         try:
             memory = await self._rebuild(key)
         except BaseException as error:
+            if isinstance(error, JournalError):
+                self.unreadable[key] = str(error)
+                if key in self._on_the_way:
+                    self._barred[key] = error
             if not isinstance(error, asyncio.CancelledError):
                 loading.set_exception(error)
                 loading.exception()
@@ -88,6 +100,7 @@ class Memories:
             raise
         else:
             loading.set_result(memory)
+            self.unreadable.pop(key, None)
             self._hot[key] = memory
             self._make_room()
             return memory

@@ -76,11 +76,36 @@ class Packets:
             self.measures.count("beforehand_unchanged_total")
             return None
         book.sent(packet)
+        self._publish(packet, foreseen)
+        return packet
+
+    def _publish(self, packet: Packet, foreseen: Foreseen) -> None:
         self.records.keep(packet, foreseen)
-        topic = topics.of_packet(session.scope, step.id, self.root)
+        topic = topics.of_packet(Scope(packet.tenant, packet.agent, packet.run), packet.step, self.root)
         self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
         self._measure(packet)
-        return packet
+
+    def apologise(self, scope: Scope, step: str, reason: str) -> None:
+        """Tell an agent whose step begins that there is no packet, and why; needs neither memory nor book."""
+        now_us = self.clock.now_us()
+        book = self._books.get(scope, Runbook())
+        header = PacketHeader(
+            id=self._packet_id(scope, step, now_us),
+            scope=scope,
+            step=step,
+            version=book.next_version(step),
+            final=True,
+            error=reason,
+            created_us=now_us,
+            expires_us=now_us + limits.PACKET_EXPIRY_S * 1_000_000,
+            event=None,
+            position=0,
+            searched=0,
+            policy=self.policy.name,
+        )
+        packet = assemble(header, (), self.policy.budget_tokens)
+        book.sent(packet)
+        self._publish(packet, Foreseen.failed(reason))
 
     def clear(self, scope: Scope, step: str) -> None:
         """The step is over, or no longer planned: nothing stays on its topic."""

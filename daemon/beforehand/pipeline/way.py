@@ -15,16 +15,17 @@ from typing import Final
 import structlog
 
 from beforehand.errors import JournalError
+from beforehand.index.columns import NONE
 from beforehand.memory.agent import AgentMemory, Taken
-from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
-from beforehand.messages.inbound import Feedback, Message, Question, StepMark
+from beforehand.messages.inbound import Feedback, Question, StepMark
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.foresight import Foreseen, Foresight
 from beforehand.pipeline.memories import Memories
+from beforehand.pipeline.outcomes import Outcome, begins, can_wait
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
@@ -35,26 +36,6 @@ from beforehand.trigger.rules import Fault
 _log = structlog.get_logger()
 _TURNS: Final = 8
 """Turns of the loop between two steps that are prepared: from a socket through a lane to the answer's own socket."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one entry: its place in its run, and whether it was there already.
-
-    overruled: whether it changed nothing, since a message sent after it had come before it.
-    """
-
-    entry: Entry
-    session: Session
-    position: int
-    duplicate: bool
-    overruled: bool = False
-    vector: bytes | None = None
-    """Of an event that got one, packed for the journal."""
-
-
-def _begins(outcome: Outcome) -> bool:
-    return isinstance(outcome.entry.message, StepMark) and outcome.entry.message.phase == "begin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +65,25 @@ class Pipeline:
     async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
         """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
 
-        Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten.
+        Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten. When an
+        agent's first touch fails, its entries go to the journal alone, from which they are remembered later.
         """
         outcomes = []
         for entry in entries:
             self.memories.hold(entry.scope)
-            memory = await self.memories.of(entry.scope)
-            outcomes.append(self._take_one(memory, entry))
+            try:
+                memory = await self.memories.of(entry.scope)
+            except JournalError as error:
+                self._count_unread(entry.scope, error)
+                nobody = Session(entry.scope, code=NONE)
+                outcomes.append(Outcome(entry, nobody, 0, duplicate=False, fault=error.problem))
+            else:
+                outcomes.append(self._take_one(memory, entry))
         return outcomes
+
+    def _count_unread(self, scope: Scope, error: JournalError) -> None:
+        self.measures.count("beforehand_failures_total", part="journal")
+        _log.error("the journal cannot be read", scope=scope, reason=str(error))
 
     def _take_one(self, memory: AgentMemory, entry: Entry) -> Outcome:
         session = memory.session(entry.scope.run)
@@ -130,7 +122,7 @@ class Pipeline:
         came = self.waiting.pop(entry.scope, None)
         if came is not None:
             came.set()
-        if entry.retained or _can_wait(entry.message, taken.event):
+        if entry.retained or can_wait(entry.message, taken.event):
             return
         for step in taken.dropped:
             self.packets.clear(entry.scope, step)
@@ -176,7 +168,7 @@ class Pipeline:
         """
         gaps = []
         for outcome in outcomes:
-            if self.gap_wait_s and _begins(outcome) and outcome.session.waits_for(outcome.entry):
+            if self.gap_wait_s and begins(outcome) and outcome.session.waits_for(outcome.entry):
                 gaps.append(outcome)
                 continue
             with self._contained(outcome.entry.scope):
@@ -192,6 +184,26 @@ class Pipeline:
     async def _respond(self, outcome: Outcome) -> None:
         if outcome.overruled:
             return
+        if outcome.fault is not None:
+            self._apologise(outcome.entry, outcome.fault)
+            return
+        try:
+            await self._answer(outcome)
+        except JournalError as error:
+            self._count_unread(outcome.entry.scope, error)
+            self._apologise(outcome.entry, error.problem)
+
+    def _apologise(self, entry: Entry, reason: str) -> None:
+        """Whoever waits for a packet or a reply is told why there is nothing in it."""
+        match entry.message:
+            case StepMark(phase="begin") as mark:
+                self.packets.apologise(entry.scope, mark.step, f"nothing can be remembered: {reason}")
+            case Question():
+                self.answers.apologise(entry, f"nothing can be remembered: {reason}")
+            case _:
+                pass
+
+    async def _answer(self, outcome: Outcome) -> None:
         match outcome.entry.message:
             case StepMark(phase="begin") as mark:
                 await self._begin(outcome, mark.step)
@@ -205,11 +217,11 @@ class Pipeline:
 
     @contextmanager
     def _contained(self, scope: Scope) -> Iterator[None]:
-        """A fault of ours in one run is counted and logged, and stops no other run. A journal that fails is no such."""
+        """A fault in one run, ours or the journal's, is counted and logged, and stops no other run."""
         try:
             yield
-        except JournalError:
-            raise
+        except JournalError as error:
+            self._count_unread(scope, error)
         except Exception:  # noqa: BLE001  whatever it is, the lane goes on for all others
             self.measures.count("beforehand_failures_total", part="foresight")
             _log.exception("a run cannot be served", scope=scope)
@@ -271,18 +283,3 @@ class Pipeline:
             if fault.rule not in self.faulty:
                 self.faulty.add(fault.rule)
                 _log.warning("the condition of a rule fails", rule=fault.rule, problem=fault.problem)
-
-
-def _can_wait(message: Message, event: Remembered | None) -> bool:
-    """Whether a message changes so little for the coming steps that the next one, or their begin, is early enough.
-
-    A question, a rating, a step that ended well; a message that can neither stand in a packet nor tell how something
-    went.
-    """
-    match message:
-        case Question() | Feedback():
-            return True
-        case StepMark(phase="end", ok=ok):
-            return ok is not False
-        case _:
-            return event is not None and not event.worthy and event.kind == "message" and event.ok is None

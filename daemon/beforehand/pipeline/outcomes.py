@@ -1,0 +1,49 @@
+"""What becomes of a message that came: remembered, and what it asks of the pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from beforehand.memory.remembered import Remembered
+from beforehand.memory.session import Session
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Feedback, Message, Question, StepMark
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one entry: its place in its run, and whether it was there already.
+
+    overruled: whether it changed nothing, since a message sent after it had come before it. fault: why it could not be
+    remembered yet; then session and position say nothing, and the journal alone has it.
+    """
+
+    entry: Entry
+    session: Session
+    position: int
+    duplicate: bool
+    overruled: bool = False
+    vector: bytes | None = None
+    """Of an event that got one, packed for the journal."""
+    fault: str | None = None
+
+
+def begins(outcome: Outcome) -> bool:
+    """Whether a step begins, of an agent that is remembered."""
+    message = outcome.entry.message
+    return outcome.fault is None and isinstance(message, StepMark) and message.phase == "begin"
+
+
+def can_wait(message: Message, event: Remembered | None) -> bool:
+    """Whether a message changes so little for the coming steps that the next one, or their begin, is early enough.
+
+    A question, a rating, a step that ended well; a message that can neither stand in a packet nor tell how something
+    went.
+    """
+    match message:
+        case Question() | Feedback():
+            return True
+        case StepMark(phase="end", ok=ok):
+            return ok is not False
+        case _:
+            return event is not None and not event.worthy and event.kind == "message" and event.ok is None
