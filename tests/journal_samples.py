@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ from beforehand.messages.topics import Address, Channel, Scope
 from beforehand.messages.values import moment
 from beforehand.ports import DeadLetter, Journal, JournalRow, PacketRecord
 
+PAGE = 4_096
 NOON_US = 1_772_366_400_000_000  # 2026-03-01T12:00:00Z
 RUN = Scope("acme", "booker", "run-1")
 
@@ -63,3 +65,17 @@ def letter(name: str = "l1", payload: bytes = b"{") -> DeadLetter:
 async def everything(journal: Journal, **where: Any) -> list[JournalRow]:
     """All rows that `read` gives."""
     return [row async for page in journal.read(**where) for row in page]
+
+
+def page_of(path: Path, name: str) -> int:
+    """Where the page begins that holds the row of this message, and not an index of it."""
+    whole = path.read_bytes()
+    begins = range(0, len(whole), PAGE)
+    [found] = [at for at in begins if whole[at] == 0x0D and f'"id":"{name}"'.encode() in whole[at : at + PAGE]]
+    return found
+
+
+def overwrite(path: Path, at: int, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(data)

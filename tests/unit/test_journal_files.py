@@ -16,7 +16,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from beforehand.backends.journal import SqliteJournal, files, migrate, schema
+from beforehand.backends.journal import SqliteJournal, files, marks, migrate, schema
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.errors import JournalError, SchemaMismatch
 from beforehand.settings import JournalSettings
@@ -75,6 +75,7 @@ async def test_a_journal_of_the_base_revision_is_brought_up(path: Path):
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE name = 'messages'").first() is None
     engine.dispose()
+    marks.of(path).unlink()
     assert await names_in(path) == []
     await filled(path, range(3))
     assert await names_in(path) == ["e0", "e1", "e2"]
@@ -129,7 +130,7 @@ async def test_i2_a_file_cut_off_is_refused_by_name(path: Path, share: float):
     await filled(path, range(2_000))
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(JournalError, match=r"journal\.sqlite3 is damaged: .*\.recover"):
+    with pytest.raises(JournalError, match=r"journal\.sqlite3 is damaged: .*beforehand repair"):
         await names_in(path)
 
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Final, Literal
 
+import orjson
 import typer
 from rich.table import Table
 
-from beforehand import assembly
+from beforehand import assembly, limits
 from beforehand.backends import rule_files
 from beforehand.backends.broker.embedded import choose, find_mosquitto
 from beforehand.backends.embedders import embedder_for
+from beforehand.backends.journal.lock import holder_of
+from beforehand.backends.journal.repair import faults_of
 from beforehand.backends.journal.sqlite import SqliteJournal
+from beforehand.backends.locks import is_stopped
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
@@ -25,7 +32,9 @@ from beforehand.errors import BeforehandError
 from beforehand.settings import NO_MODEL, Settings
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_SPARE_BYTES = 1_000_000_000
+_SPARE_BYTES: Final = 1_000_000_000
+_CLOCK_S: Final = 5.0
+_ASK_S: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +84,20 @@ def _threads(_: Settings) -> Iterator[Finding]:
 
 def _disk(settings: Settings) -> Iterator[Finding]:
     folder = settings.journal.path.absolute().parent
-    free = shutil.disk_usage(folder).free if folder.is_dir() else 0
-    state: Literal["good", "bad"] = "good" if free > _SPARE_BYTES else "bad"
-    yield Finding("disk", state, f"{free / 1e9:.1f} GB free at {folder}", "" if state == "good" else "Make room.")
+    if not folder.is_dir():
+        yield Finding("disk", "bad", f"there is no folder {folder}", "Make it, or set journal.path.")
+        return
+    free = shutil.disk_usage(folder).free
+    said = f"{free / 1e9:.1f} GB free at {folder}"
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        yield Finding("disk", "bad", f"{folder} is mounted read-only", "Mount it writable; nothing is lost meanwhile.")
+    elif free < limits.DISK_LOW_BYTES:
+        advice = "Make room: the daemon stores again by itself, and what waits at brokers and clients arrives."
+        yield Finding("disk", "bad", said, advice)
+    elif free < _SPARE_BYTES:
+        yield Finding("disk", "warning", said, "Make room before it is full.")
+    else:
+        yield Finding("disk", "good", said)
 
 
 def _journal(settings: Settings) -> Iterator[Finding]:
@@ -85,19 +105,35 @@ def _journal(settings: Settings) -> Iterator[Finding]:
     if not path.is_file():
         yield Finding("journal", "good", f"{path} does not exist yet; `up` makes it")
         return
+    found = faults_of(path)
+    if found:
+        advice = "Stop the daemon, then `beforehand repair`, or `beforehand restore FILE` when there is a backup."
+        yield Finding("journal", "bad", f"{path} is damaged: {found[0]}", advice)
+        return
 
-    last_position, kept = asyncio.run(_looked_into(settings))
-    yield Finding("journal", "good", f"{last_position} messages in {path}")
+    last, received_us, kept = asyncio.run(_looked_into(settings))
+    yield Finding("journal", "good", f"{last} messages in {path}, every page is whole")
+    if not os.access(path, os.W_OK):
+        yield Finding(
+            "journal", "bad", f"{path} cannot be written by this user", "Run as its owner, or change its mode."
+        )
+    ahead_s = received_us / 1e6 - time.time()
+    if ahead_s > _CLOCK_S:
+        detail = f"the newest message was stored {ahead_s:,.0f} s in the future: the clock was set back"
+        advice = "Set the clock. The order of a run is its own and does not change; ages and expiry are off until then."
+        yield Finding("clock", "warning", detail, advice)
     embedder = embedder_for(settings.embedder.kind)
     if embedder is not None:
         yield _vectors(kept, embedder.fingerprint)
 
 
-async def _looked_into(settings: Settings) -> tuple[int, dict[str, int]]:
-    """The journal's last position, and its vectors by embedder."""
+async def _looked_into(settings: Settings) -> tuple[int, int, dict[str, int]]:
+    """The journal's last position, when that message came (us since 1970, UTC), and its vectors by embedder."""
     journal = SqliteJournal(settings.journal, RecordedMeasures())
     async with journal.open():
-        return journal.state().last_position, await journal.embedders()
+        last = journal.state().last_position
+        pages = [page async for page in journal.read(after=max(last - 1, 0))]
+        return last, pages[-1][-1].entry.received_us if pages else 0, await journal.embedders()
 
 
 def _vectors(kept: dict[str, int], fingerprint: str) -> Finding:
@@ -110,6 +146,21 @@ def _vectors(kept: dict[str, int], fingerprint: str) -> Finding:
         f"the journal has {others}; the embedder in use is {fingerprint}",
         "They are made anew when their agent is first touched; `beforehand embed` makes them all.",
     )
+
+
+def _serving(settings: Settings) -> Iterator[Finding]:
+    """Who serves from the journal, and whether it runs."""
+    path = settings.journal.path
+    if not path.is_file():
+        return
+    holder = holder_of(path)
+    if holder is None:
+        yield Finding("daemon", "good", "none serves from this journal now")
+    elif is_stopped(holder):
+        detail = f"process {holder} serves from this journal and stands still (SIGSTOP)"
+        yield Finding("daemon", "bad", detail, f"Let it go on: `kill -CONT {holder}`; what waits for it arrives.")
+    else:
+        yield Finding("daemon", "good", f"process {holder} serves from this journal")
 
 
 def _broker(settings: Settings) -> Iterator[Finding]:
@@ -157,11 +208,32 @@ def _model(settings: Settings) -> Iterator[Finding]:
 
 
 def _http(settings: Settings) -> Iterator[Finding]:
+    """Where health is served, and what a daemon that answers there says is at fault."""
     named = settings.http
-    if named.port is None:
+    if not named.port:
         yield Finding("http", "good", "health and metrics are not served; set http.port for probes and Prometheus")
-    else:
-        yield Finding("http", "good", f"`up` serves http://{named.host}:{named.port}/readyz, /healthz and /metrics")
+        return
+    url = f"http://{named.host}:{named.port}/readyz"
+    said = _asked(url)
+    if said is None:
+        yield Finding("http", "good", f"no daemon answers at {url} now")
+        return
+    yield Finding("http", "good", f"{url} says {said['state']}")
+    for fault in said["faults"]:
+        yield Finding(fault["part"], "bad" if fault["stops"] else "warning", fault["reason"], fault["advice"])
 
 
-_LOOKS = (_threads, _disk, _journal, _broker, _embedder, _rules, _model, _http)
+def _asked(url: str) -> dict[str, Any] | None:
+    """What readyz says; None when nothing answers."""
+    try:
+        with urllib.request.urlopen(url, timeout=_ASK_S) as page:  # noqa: S310  built from our own settings
+            said: dict[str, Any] = orjson.loads(page.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            said = orjson.loads(error.read())
+    except (OSError, ValueError):
+        return None
+    return said
+
+
+_LOOKS = (_threads, _disk, _serving, _journal, _broker, _embedder, _rules, _model, _http)

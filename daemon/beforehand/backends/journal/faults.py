@@ -17,7 +17,7 @@ _OF_THE_ROW: Final = (
     exc.NotSupportedError,
     exc.ProgrammingError,
 )
-_DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 def may_pass(error: Exception) -> bool:
@@ -34,7 +34,7 @@ def named(error: Exception, path: Path) -> JournalError:
     """The error that names the file and says what to do."""
     first = _first(error)
     origin = first.orig if isinstance(first, exc.DBAPIError) else first
-    if isinstance(origin, sqlite3.Error) and getattr(origin, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:
+    if isinstance(origin, sqlite3.Error) and is_damage(origin):
         return damaged(path, str(origin))
     advice = "Look at its disk, its owner and its mode; set journal.path to a file that this user may write."
     return JournalError(f"the journal {path} cannot be used: {origin}.", advice)
@@ -51,11 +51,15 @@ def _first(error: Exception) -> BaseException:
     return found
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether SQLite says that pages of the file are not what they should be."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE
+
+
 def damaged(path: Path, problem: str) -> JournalError:
     """The file is not whole; nothing is read from it."""
-    repair = f"sqlite3 {path} .recover | sqlite3 repaired.sqlite3"
     return JournalError(
         f"the journal {path} is damaged: {problem}.",
-        f"Stop the daemon and restore a backup, or save what can be read (`{repair}`) and put that in its place "
-        f"without {path.name}-wal and {path.name}-shm.",
+        "Stop the daemon; put a backup in its place (`beforehand restore FILE`), or save what can be read "
+        "(`beforehand repair`), which names what is lost.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from beforehand.backends import locks
 from beforehand.backends.locks import held
 from beforehand.errors import JournalError
 
@@ -19,7 +20,6 @@ def journal_lock(path: Path) -> Iterator[None]:
     if str(path) == ":memory:":
         yield
         return
-    whole = path.resolve()
 
     def taken(holder: str) -> JournalError:
         return JournalError(
@@ -27,5 +27,15 @@ def journal_lock(path: Path) -> Iterator[None]:
             "Stop that daemon, or give this one another journal.path.",
         )
 
-    with held(whole.with_name(f"{whole.name}.lock"), taken):
+    with held(_file(path), taken):
         yield
+
+
+def holder_of(path: Path) -> int | None:
+    """The process that serves from the journal at `path` now; None when none does."""
+    return locks.holder_of(_file(path))
+
+
+def _file(path: Path) -> Path:
+    whole = path.resolve()
+    return whole.with_name(f"{whole.name}.lock")

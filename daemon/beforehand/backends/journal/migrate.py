@@ -35,6 +35,15 @@ def upgrade(reader: Engine, writer: Engine, name: str) -> None:
             command.upgrade(config, "head")
 
 
+def check(reader: Engine, name: str) -> None:
+    """Raises SchemaMismatch when the database is newer than this version, is not a journal, or is empty."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    with reader.connect() as connection:
+        if _revision(connection, ScriptDirectory.from_config(config), name) is None:
+            raise SchemaMismatch(f"{name} is empty.", "Name a file that `beforehand backup` wrote.")
+
+
 def _revision(connection: Connection, script: ScriptDirectory, name: str) -> str | None:
     """The revision of the database; None for an empty one."""
     revision = MigrationContext.configure(connection).get_current_revision()

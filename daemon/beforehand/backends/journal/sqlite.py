@@ -15,7 +15,7 @@ import anyio.to_thread
 from sqlalchemy import Connection, Engine, exc
 
 from beforehand import limits
-from beforehand.backends.journal import commits, faults, files, migrate, rows, statements
+from beforehand.backends.journal import commits, faults, files, marks, migrate, rows, statements
 from beforehand.backends.journal.checkpoints import Checkpoints
 from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
 from beforehand.errors import Unstorable
@@ -36,6 +36,7 @@ class _Opened:
     read: Engine
     readers: ThreadPoolExecutor
     checkpoints: Checkpoints
+    mark: marks.Mark
     closing: ExitStack
 
 
@@ -151,14 +152,20 @@ class SqliteJournal:
                 read = files.reading(self._path, limits.READERS)
                 closing.callback(read.dispose)
                 migrate.upgrade(read, write, f"the journal {self._path}")
+                known = marks.read(self._path)
                 with read.begin() as connection:
                     self._last_position = statements.last_position(connection)
+                if known > self._last_position:
+                    gone = known - self._last_position
+                    raise faults.damaged(self._path, f"{gone} acknowledged messages are missing from its end")
             except (exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
                 raise faults.named(error, self._path) from error
             readers = closing.enter_context(ThreadPoolExecutor(limits.READERS, thread_name_prefix="journal-reader"))
             checkpoints = Checkpoints(self._path)
             closing.callback(checkpoints.close)
-            return _Opened(write, read, readers, checkpoints, closing.pop_all())
+            mark = marks.Mark(self._path)
+            closing.callback(mark.close)
+            return _Opened(write, read, readers, checkpoints, mark, closing.pop_all())
 
     def _stop(self) -> None:
         writer, opened = self._writer, self._opened
@@ -181,7 +188,10 @@ class SqliteJournal:
                 if faults.may_pass(error):
                     raise
                 raise self._blamed(opened, calls, error) from error
-        self._last_position = max(self._last_position, *(one.position for answer in answers for one in answer), 0)
+        newest = max(self._last_position, *(one.position for answer in answers for one in answer), 0)
+        if newest > self._last_position:
+            self._last_position = newest
+            opened.mark.set(newest)
         opened.checkpoints.wrote(*commits.extent(calls))
         return answers
 

@@ -1,0 +1,202 @@
+"""Repair of a damaged journal: every row that can still be read moves into a new file, and what is lost is named."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+from sqlalchemy import Connection, Table, insert, text
+
+from beforehand.backends.journal import copies, faults, files, marks, migrate, rows, statements
+from beforehand.backends.journal.schema import dead_letters, messages, packets
+from beforehand.errors import JournalError
+from beforehand.messages import topics
+from beforehand.messages.topics import Scope
+from beforehand.ports import DeadLetter
+
+_TABLES: Final = (messages, packets, dead_letters)
+_PAST_KNOWN: Final = 100_000
+"""How far past the last readable row to look when nothing says where a table ends."""
+
+
+@dataclass(slots=True)
+class Repaired:
+    """What became of a damaged journal.
+
+    saved: rows by table. lost: inclusive ranges of positions of messages that are gone. quarantined: positions of
+    messages whose body is no longer what was accepted; they are among the dead letters. kept: the damaged files.
+    """
+
+    saved: dict[str, int] = field(default_factory=dict)
+    lost: list[tuple[int, int]] = field(default_factory=list)
+    quarantined: list[int] = field(default_factory=list)
+    unreadable_packets: int = 0
+    kept: Path | None = None
+
+
+def faults_of(journal: Path) -> list[str]:
+    """What is wrong with a journal's pages; empty when they are whole. Raises JournalError when it cannot be opened."""
+    found = copies.problems(journal)
+    if not found:
+        with contextlib.closing(files.connect(journal, "ro")) as connection:
+            last = connection.execute("SELECT max(position) FROM messages").fetchone()[0] or 0
+        gone = marks.read(journal) - last
+        if gone > 0:
+            found = [f"{gone} messages that were acknowledged are missing from its end"]
+    return found
+
+
+def unreadable_of(journal: Path) -> list[int]:
+    """Positions of messages whose body is no longer what was accepted, on pages that are whole. Reads all of them."""
+    with contextlib.closing(files.connect(journal, "ro")) as source:
+        source.row_factory = sqlite3.Row
+        return [row["position"] for row in source.execute("SELECT * FROM messages") if not _is_whole(row)]
+
+
+def repair(journal: Path) -> Repaired:
+    """Move every row that can be read into a new file and put that in the journal's place.
+
+    The caller holds the journal's lock. The damaged files stay beside it. Vectors are left out: they are made anew.
+    Reads through SQLite's trees, so rows below a damaged inner page (one page in some hundreds) are lost with it.
+    Raises JournalError when no table can be read.
+    """
+    fresh = journal.with_name(f"{journal.name}.repaired")
+    for leftover in (fresh, *(fresh.with_name(fresh.name + log) for log in ("-wal", "-shm"))):
+        leftover.unlink(missing_ok=True)
+    repaired = Repaired()
+    marked = marks.read(journal)
+    try:
+        with contextlib.closing(files.connect(journal, "ro")) as source:
+            source.execute("PRAGMA writable_schema=ON")  # SQLite's own switch for opening what is not whole
+            source.row_factory = sqlite3.Row
+            source.execute("SELECT 1 FROM messages LIMIT 0")  # without its first page a file has no tables
+            last = _fill(fresh, source, repaired)
+    except sqlite3.Error as error:
+        raise JournalError(
+            f"nothing can be read from {journal}: {error}.", "Put a backup in its place: `beforehand restore FILE`."
+        ) from error
+    if marked > last:
+        repaired.lost.append((last + 1, marked))
+    repaired.kept = copies.exchange(fresh, journal, "damaged")
+    return repaired
+
+
+def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired) -> int:
+    """Write the new file; its newest position."""
+    files.prepare(fresh)
+    write, read = files.writing(fresh), files.reading(fresh, 1)
+    try:
+        migrate.upgrade(read, write, f"the journal {fresh}")
+        with write.begin() as target:
+            for table in _TABLES:
+                repaired.saved[table.name] = _move(table, source, target, repaired)
+            last = statements.last_position(target)
+            repaired.lost += _gaps(target, set(repaired.quarantined))
+    finally:
+        read.dispose()
+        write.dispose()
+    with contextlib.closing(sqlite3.connect(fresh)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return last
+
+
+def _move(table: Table, source: sqlite3.Connection, target: Connection, repaired: Repaired) -> int:
+    saved = 0
+    for row in _readable(table, source):
+        if table is messages and not _is_whole(row):
+            repaired.quarantined.append(row["position"])
+            target.execute(insert(dead_letters), rows.of_letter(_letter(row)))
+            continue
+        if table is packets and not _is_packet(row):
+            repaired.unreadable_packets += 1
+            continue
+        values = {column.name: row[column.name] for column in table.columns}
+        if table is dead_letters:
+            del values["place"]
+        saved += target.execute(insert(table).prefix_with("OR IGNORE"), values).rowcount
+    return saved
+
+
+def _readable(table: Table, source: sqlite3.Connection) -> Iterator[sqlite3.Row]:
+    """Rows in the order of their key. Around a page that cannot be read, ever smaller ranges are tried."""
+    (key,) = table.primary_key.columns.keys()
+    columns = ", ".join(column.name for column in table.columns)
+    query = f"SELECT {columns} FROM {table.name} WHERE {key} BETWEEN ? AND ? ORDER BY {key}"  # noqa: S608  our own names
+    ranges = [(1, _last_key(table, key, source))]
+    while ranges:
+        low, high = ranges.pop()
+        try:
+            for row in source.execute(query, (low, high)):
+                yield row
+                low = row[key] + 1
+        except sqlite3.DatabaseError as error:
+            if not faults.is_damage(error):
+                raise
+            if low < high:
+                middle = (low + high) // 2
+                ranges += [(middle + 1, high), (low, middle)]
+
+
+def _last_key(table: Table, key: str, source: sqlite3.Connection) -> int:
+    """The largest key: of the table, else of an index, else a guess past what can be read."""
+    for place in ("NOT INDEXED", *(f"INDEXED BY {index.name}" for index in table.indexes)):
+        with contextlib.suppress(sqlite3.DatabaseError):
+            found = source.execute(f"SELECT max({key}) FROM {table.name} {place}").fetchone()[0]  # noqa: S608
+            return found or 0
+    known = 0
+    with contextlib.suppress(sqlite3.DatabaseError):
+        for (known,) in source.execute(f"SELECT {key} FROM {table.name} ORDER BY {key}"):  # noqa: S608,B007
+            pass
+    return known + _PAST_KNOWN
+
+
+def _gaps(target: Connection, quarantined: set[int]) -> list[tuple[int, int]]:
+    """Ranges of positions below the newest that are not there and are not quarantined either."""
+    there = [position for (position,) in target.execute(text("SELECT position FROM messages"))]
+    found, expected = [], 1
+    for position in sorted([*there, *quarantined]):
+        if position > expected:
+            found.append((expected, position - 1))
+        expected = position + 1
+    return found
+
+
+def _is_whole(row: sqlite3.Row) -> bool:
+    """Whether a message is still one that was accepted."""
+    try:
+        rows.to_entry(_named(row))
+    except (JournalError, ValueError, TypeError, KeyError):
+        return False
+    return True
+
+
+def _is_packet(row: sqlite3.Row) -> bool:
+    try:
+        rows.to_packet(bytes(row["packet"]), bytes(row["decision"]))
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+def _letter(row: sqlite3.Row) -> DeadLetter:
+    """What is left of a message that can no longer be read."""
+    body = row["body"] if isinstance(row["body"], bytes) else str(row["body"]).encode()
+    scope = Scope(*(str(row[name]) for name in ("tenant", "agent", "run")))
+    return DeadLetter(
+        topic=topics.of_run(scope, str(row["channel"])),
+        payload=body,
+        field="message",
+        problem=f"message {row['position']} was damaged on the disk",
+        hint="find it in a backup, or send it again under a new id",
+        received_us=row["received_us"] if isinstance(row["received_us"], int) else 0,
+    )
+
+
+def _named(row: sqlite3.Row) -> Any:
+    """With the columns as attributes, as SQLAlchemy gives rows; without its vector, which is made anew."""
+    return SimpleNamespace(**dict(zip(row.keys(), row, strict=True)), vector=None)

@@ -1,0 +1,98 @@
+"""Commands that keep the journal: backup, restore, repair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from beforehand.backends.journal import copies
+from beforehand.backends.journal.lock import journal_lock
+from beforehand.backends.journal.repair import Repaired, faults_of, unreadable_of
+from beforehand.backends.journal.repair import repair as repair_journal
+from beforehand.cli.shared import Config, advising, load, out
+from beforehand.errors import JournalError
+
+Journal = Annotated[Path | None, typer.Option(help="Journal file.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the commands."""
+    app.command()(backup)
+    app.command()(restore)
+    app.command()(repair)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The copy; must not exist yet.")],
+    config: Config = None,
+    journal: Journal = None,
+) -> None:
+    """Copy the journal into one file, checked and synced, while the daemon goes on."""
+    with advising():
+        path = _existing(config, journal)
+        copied = copies.copy(path, file)
+    out.print(f"{file}: {copied.last_position:,} messages, {copied.size_bytes / 1e6:,.1f} MB, whole", soft_wrap=True)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A copy that `backup` wrote.")],
+    config: Config = None,
+    journal: Journal = None,
+) -> None:
+    """Put a copy in the journal's place; what stood there is kept beside it. The daemon must be stopped."""
+    with advising():
+        path = _path(config, journal)
+        with journal_lock(path):
+            held, kept = copies.restore(file, path)
+    out.print(f"{path}: {held.last_position:,} messages", soft_wrap=True)
+    if kept is not None:
+        out.print(f"what stood there is now {kept}", soft_wrap=True)
+
+
+def repair(config: Config = None, journal: Journal = None) -> None:
+    """Move what can be read of a damaged journal into a new one, and name what is lost. The daemon must be stopped."""
+    with advising():
+        path = _existing(config, journal)
+        with journal_lock(path):
+            found = faults_of(path) or [f"message {position} cannot be read" for position in unreadable_of(path)]
+            if not found:
+                out.print(f"{path} is whole: nothing to repair", soft_wrap=True)
+                return
+            out.print(f"{path}: {found[0]}", soft_wrap=True, markup=False)
+            repaired = repair_journal(path)
+    _tell(path, repaired)
+
+
+def _tell(path: Path, repaired: Repaired) -> None:
+    saved = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in repaired.saved.items())
+    out.print(f"{path}: saved {saved}", soft_wrap=True)
+    if repaired.quarantined:
+        out.print(
+            f"{len(repaired.quarantined):,} messages were damaged; they are among the dead letters", soft_wrap=True
+        )
+    if repaired.unreadable_packets:
+        out.print(f"{repaired.unreadable_packets:,} packets can no longer be explained", soft_wrap=True)
+    count = sum(high - low + 1 for low, high in repaired.lost)
+    if count:
+        ranges = ", ".join(f"{low}" if low == high else f"{low}-{high}" for low, high in repaired.lost)
+        out.print(f"{count:,} messages could not be read, at the positions {ranges}", soft_wrap=True)
+        out.print("a backup may have them; agents are asked again for those that they counted", soft_wrap=True)
+    else:
+        out.print("no message is lost", soft_wrap=True)
+    out.print(f"the damaged files are kept as {repaired.kept}", soft_wrap=True)
+
+
+def _path(config: Path | None, journal: Path | None) -> Path:
+    path = load(config, journal={"path": journal}).journal.path
+    if str(path) == ":memory:":
+        raise JournalError("journal.path is `:memory:`, which keeps nothing.", "Set it to a file.")
+    return path
+
+
+def _existing(config: Path | None, journal: Path | None) -> Path:
+    path = _path(config, journal)
+    if not path.is_file():
+        raise JournalError(f"there is no journal {path}.", "Name it with --journal, or in the settings.")
+    return path

@@ -1,0 +1,151 @@
+"""`backup`, `restore` and `repair` beside a daemon and without one, and what `doctor` says of each fault."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import structlog
+from typer.testing import CliRunner
+
+from beforehand.backends.journal import SqliteJournal
+from beforehand.backends.journal.lock import journal_lock
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli import doctor
+from beforehand.cli.main import app
+from beforehand.settings import JournalSettings
+from journal_samples import NOON_US, PAGE, entry, everything, overwrite, page_of
+
+JOURNAL = "beforehand.sqlite3"
+HOLD = """
+import sys, time
+from pathlib import Path
+from types import SimpleNamespace
+from beforehand.backends.journal.lock import journal_lock
+with journal_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def filled(tmp_path, monkeypatch):
+    """A journal of 300 messages in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    journal = SqliteJournal(JournalSettings(path=Path(JOURNAL)), RecordedMeasures())
+
+    async def fill():
+        async with journal.open():
+            await journal.append([entry(f"e{number}", text="x" * 300) for number in range(300)])
+
+    asyncio.run(fill())
+    yield
+    structlog.reset_defaults()
+
+
+def names():
+    journal = SqliteJournal(JournalSettings(path=Path(JOURNAL)), RecordedMeasures())
+
+    async def read():
+        async with journal.open():
+            return [row.entry.id for row in await everything(journal)]
+
+    return asyncio.run(read())
+
+
+def damage():
+    overwrite(Path(JOURNAL), page_of(Path(JOURNAL), "e150"), b"\xff" * PAGE)
+
+
+def run(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def found(part):
+    return [one for one in json.loads(run("doctor", "--json").stdout) if one["part"] == part]
+
+
+def test_a_backup_is_made_beside_a_daemon_and_restored_without_one():
+    with journal_lock(Path(JOURNAL)):
+        assert "300 messages" in run("backup", "copy.sqlite3").stdout
+        refused = run("restore", "copy.sqlite3")
+    assert refused.exit_code == 1
+    assert "Stop that daemon" in refused.stderr
+    Path(JOURNAL).write_bytes(b"")
+    assert run("restore", "copy.sqlite3").exit_code == 0
+    assert len(names()) == 300
+
+
+def test_a_repair_of_a_whole_journal_changes_nothing():
+    before = Path(JOURNAL).read_bytes()
+    assert "nothing to repair" in run("repair").stdout
+    assert Path(JOURNAL).read_bytes() == before
+
+
+def test_doctor_names_damage_and_the_command_that_it_names_repairs_it():
+    damage()
+    [finding] = found("journal")
+    assert finding["state"] == "bad"
+    assert "`beforehand repair`" in finding["advice"]
+    result = run("repair")
+    assert result.exit_code == 0
+    assert "could not be read, at the positions" in result.stdout
+    assert 250 < len(names()) < 300
+    assert found("journal")[0]["state"] == "good"
+
+
+def test_a_repair_waits_for_no_daemon():
+    damage()
+    with journal_lock(Path(JOURNAL)):
+        refused = run("repair")
+    assert (refused.exit_code, "Stop that daemon" in refused.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("words", [("backup", "copy"), ("repair",)])
+def test_a_journal_that_is_not_there_is_named(words):
+    result = run(*words, "--journal", "gone.sqlite3")
+    assert (result.exit_code, "no journal gone.sqlite3" in result.stderr) == (1, True)
+
+
+def test_doctor_finds_a_daemon_that_stands_still():
+    with subprocess.Popen([sys.executable, "-c", HOLD, JOURNAL], stdout=subprocess.PIPE) as holder:
+        try:
+            holder.stdout.readline()
+            assert found("daemon")[0]["detail"] == f"process {holder.pid} serves from this journal"
+            holder.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, holder.pid, os.WSTOPPED | os.WNOWAIT)
+            [finding] = found("daemon")
+            assert (finding["state"], f"kill -CONT {holder.pid}" in finding["advice"]) == ("bad", True)
+        finally:
+            holder.kill()
+    assert found("daemon")[0]["detail"] == "none serves from this journal now"
+
+
+def test_doctor_finds_a_clock_that_was_set_back(monkeypatch):
+    assert found("clock") == []
+    monkeypatch.setattr(doctor.time, "time", lambda: NOON_US / 1e6 - 3_600)
+    [finding] = found("clock")
+    assert (finding["state"], "3,600 s in the future" in finding["detail"]) == ("warning", True)
+
+
+def test_doctor_finds_a_disk_that_is_full_or_read_only(monkeypatch):
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: SimpleNamespace(free=50_000_000))
+    assert (found("disk")[0]["state"], "Make room" in found("disk")[0]["advice"]) == ("bad", True)
+    monkeypatch.setattr(doctor.os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    assert "read-only" in found("disk")[0]["detail"]
+
+
+def test_doctor_repeats_what_a_running_daemon_says_of_itself(monkeypatch):
+    fault = {"part": "broker", "reason": "there is no connection", "advice": "", "stops": True}
+    monkeypatch.setenv("BEFOREHAND_HTTP__PORT", "8377")
+    monkeypatch.setattr(doctor, "_asked", lambda _: {"state": "degraded", "faults": [fault]})
+    assert "bad" in [one["state"] for one in found("broker")]
