@@ -17,6 +17,7 @@ from beforehand.index.segmentation import terms
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.index.topic_tree import TopicTree
+from beforehand.memory.claims import stated
 from beforehand.memory.codes import Codes
 from beforehand.memory.facts import FactBook
 from beforehand.memory.nearest import Nearest
@@ -130,7 +131,7 @@ class AgentMemory:
         self.events.append(kept)
         self._rows[entry.scope.run, entry.id] = row
         self._index(kept, cuts, entry, session)
-        self.facts.take(entry, event, row, authority)
+        self.facts.take(entry, stated(event), row, authority)
         self.shelf.put(kept, cuts)
         session.said.take(kept, self.shelf)
         self.slots.take(kept, self.shelf, session.said.count)

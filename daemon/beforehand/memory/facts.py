@@ -1,135 +1,162 @@
-"""Facts that events claim, and which of them stand now.
-
-Conflict key: (subject, attribute, space). Authority: user over tool over agent over unknown. A claim of the same or
-higher authority that is valid later supersedes; one of lower authority never does, and is kept as a conflict.
-"""
+"""Facts: what was claimed, what stands of it, and what is known of how it came about. Nothing claimed is dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right, insort
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-import orjson
+from itertools import chain
+from typing import Final, NamedTuple
 
 from beforehand.index.segmentation import terms
-from beforehand.memory.stale import Gone, Leaf, Stale, leaves_of
+from beforehand.memory.claims import Claim, Key, Leaf, Statement, folded, leaves_of, plain
+from beforehand.memory.record import FOREVER, Record, Standing
+from beforehand.memory.stale import Stale, Trace, Traces
 from beforehand.messages.entry import Entry
-from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
-from beforehand.messages.values import micros
 
-RANK: Final[dict[Authority, int]] = {"user": 3, "tool": 2, "agent": 1, "unknown": 0}
-Key = tuple[str, str, str]
-_FOREVER: Final = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One claim. Valid from `from_us` until `to_us` (None: until further notice), microseconds since 1970."""
-
-    key: Key
-    value: str
-    authority: Authority
-    from_us: int
-    to_us: int | None
-    row: int
-    event_id: str
-    words: frozenset[str] = field(compare=False)
-    """Terms of `subject attribute: value`."""
-    leaves: frozenset[Leaf] = field(compare=False)
-
-    def valid_at(self, now_us: int) -> bool:
-        """Whether the claim's own validity covers `now_us`."""
-        return self.from_us <= now_us and (self.to_us is None or now_us < self.to_us)
+_WIDER: Final = 4
+"""How many times as many records are looked at as are wanted: words of old values find a record, too."""
+_ENOUGH: Final = 2_000
+"""Records that share a word with a question, after which its more common words are not asked for more."""
+_MOMENTS: Final = 8
+"""Times for which it is remembered which passages are stale."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The claim that stands for a key, and those of lower authority that contradict it later."""
+class Near(NamedTuple):
+    """A fact that stands, and how many words it shares with a question."""
 
-    claim: Claim
-    conflicts: tuple[Claim, ...]
+    shared: int
+    standing: Standing
+
+
+@dataclass(slots=True)
+class _Filed:
+    """A record with what finds it."""
+
+    record: Record = field(default_factory=Record)
+    traces: dict[Leaf, Trace] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
 
 
 class FactBook:
-    """All claims of one agent."""
+    """All claims of one agent. A claim costs a few binary searches, a lookup one per level of authority."""
 
     def __init__(self) -> None:
-        self._claims: dict[Key, list[Claim]] = {}
-        self._stale = Stale((), ())
-        self._stale_from = 0
-        self._stale_to = 0
+        self._filed: dict[Key, _Filed] = {}
+        """The one claimed last stands last."""
+        self._traces = Traces()
+        self._of_row: dict[int, list[Claim]] = {}
+        self._by_word: dict[str, list[Key]] = {}
+        self._bounds: list[int] = []
+        self._settled = True
+        self._count = 0
+        self._moments: dict[tuple[int, int], Stale] = {}
 
     def __bool__(self) -> bool:
         """Whether anything was ever claimed."""
-        return bool(self._claims)
+        return bool(self._filed)
 
-    def take(self, entry: Entry, event: Event, row: int, authority: Authority) -> None:
-        """Fold in the claims of one event."""
-        for fact in event.facts:
-            key = (fact.subject.casefold(), fact.attribute.casefold(), event.space or "")
-            value = _plain(fact.value)
+    def take(self, entry: Entry, statements: Sequence[Statement], row: int, authority: Authority) -> None:
+        """Fold in what one event claims."""
+        for said in statements:
+            value = plain(said.value)
             claim = Claim(
-                key=(fact.subject, fact.attribute, event.space or ""),
+                key=(said.subject, said.attribute, said.space),
                 value=value,
                 authority=authority,
-                from_us=entry.at_us if fact.valid_from is None else micros(fact.valid_from),
-                to_us=None if fact.valid_to is None else micros(fact.valid_to),
+                confidence=said.confidence,
+                from_us=entry.at_us if said.from_us is None else said.from_us,
+                to_us=said.to_us,
+                recorded_us=entry.received_us,
+                number=self._count,
                 row=row,
                 event_id=entry.id,
-                words=frozenset(terms(f"{fact.subject} {fact.attribute}: {value}")),
-                leaves=leaves_of(fact.value, fact.subject, fact.attribute),
+                origin=said.origin,
+                withdrawn=said.withdrawn,
+                words=frozenset(terms(f"{said.subject} {said.attribute}: {value}")),
+                leaves=frozenset() if said.withdrawn else leaves_of(said.value, said.subject, said.attribute),
             )
-            self._claims.setdefault(key, []).append(claim)
-            self._stale_to = 0
+            self._count += 1
+            self._add(claim)
 
-    def standing(self, now_us: int) -> Iterator[Standing]:
-        """Every fact that stands at `now_us`."""
-        for claims in self._claims.values():
-            valid = [claim for claim in claims if claim.valid_at(now_us)]
-            if valid:
-                best = max(valid, key=_precedence)
-                later = tuple(c for c in valid if c.from_us > best.from_us and c.value != best.value)
-                yield Standing(best, later)
+    def record(self, subject: str, attribute: str, space: str = "") -> Record | None:
+        """All that was claimed of one key."""
+        filed = self._filed.get(folded(subject, attribute, space))
+        return None if filed is None else filed.record
 
-    def stale(self, now_us: int) -> Stale:
-        """What was claimed and stands no longer at `now_us`: superseded, or past its end."""
-        if not self._stale_from <= now_us < self._stale_to:
-            self._find_stale(now_us)
-        return self._stale
+    def records(self) -> Iterator[Record]:
+        """All keys, the one claimed last at the end."""
+        return (filed.record for filed in self._filed.values())
 
-    def _find_stale(self, now_us: int) -> None:
-        """Derived again when a claim comes or a validity begins or ends."""
-        self._stale_from, self._stale_to = now_us, _FOREVER
-        gone: list[Gone] = []
-        standing: list[Leaf] = []
-        for claims in self._claims.values():
-            changes = [at for claim in claims for at in (claim.from_us, claim.to_us) if at is not None and at > now_us]
-            self._stale_to = min([self._stale_to, *changes])
-            shown = [claim for claim in claims if claim.valid_at(now_us)]
-            best = max(shown, key=_precedence, default=None)
-            stand = [claim for claim in shown if best is None or claim is best or claim.from_us > best.from_us]
-            kept = {leaf for claim in stand for leaf in claim.leaves}
-            standing += kept
-            texts = {leaf.text for leaf in kept}
-            for claim in claims:
-                if claim not in stand and claim.from_us <= now_us:
-                    gone += [_gone(leaf, claim, best, now_us) for leaf in claim.leaves if leaf.text not in texts]
-        self._stale = Stale(gone, standing)
+    def of_row(self, row: int) -> Sequence[Claim]:
+        """The claims that the event of a row made."""
+        return self._of_row.get(row, ())
 
+    def standing(self, at_us: int, known_us: int = FOREVER) -> Iterator[Standing]:
+        """Every fact that stood at `at_us`, as far as it was known at `known_us`."""
+        found = (record.at(at_us, known_us) for record in self.records())
+        return (standing for standing in found if standing is not None)
 
-def _gone(leaf: Leaf, claim: Claim, best: Claim | None, now_us: int) -> Gone:
-    """What took the claim's place: a better one, the end of its validity, or both."""
-    ends = [] if best is None else [best.from_us]
-    ends += [] if claim.to_us is None or claim.to_us > now_us else [claim.to_us]
-    last_row = claim.row if best is None else max(claim.row, best.row)
-    return Gone(leaf, claim.row, claim.key[2], last_row, max(ends, default=0))
+    def nearest(
+        self, wanted: Collection[str], k: int, at_us: int, known_us: int = FOREVER, rows: Collection[int] | None = None
+    ) -> list[Near]:
+        """The `k` facts that share most words with a question; of equals those that were claimed last.
 
+        rows: only facts that events of these rows claimed; None: all.
+        """
+        shared = Counter(chain.from_iterable(self._holding(wanted)))
+        likely = [key for key, _ in shared.most_common(_WIDER * k)]
+        newest = (key for key in reversed(self._filed) if key not in shared)
+        found: list[Near] = []
+        for key in chain(likely, newest):
+            if len(found) >= _WIDER * k or (key not in shared and len(found) >= k):
+                break
+            standing = self._filed[key].record.at(at_us, known_us)
+            if standing is not None and (rows is None or standing.claim.row in rows):
+                found.append(Near(len(standing.claim.words.intersection(wanted)), standing))
+        found.sort(key=lambda near: (-near.shared, -near.standing.claim.row, near.standing.claim.number))
+        return found[:k]
 
-def _precedence(claim: Claim) -> tuple[int, int, int]:
-    return RANK[claim.authority], claim.from_us, claim.row
+    def _holding(self, wanted: Collection[str]) -> Iterator[list[Key]]:
+        """Keys that have each word, rare words first, until they are _ENOUGH: a word of most records tells nothing."""
+        count = 0
+        for keys in sorted((self._by_word[word] for word in wanted if word in self._by_word), key=len):
+            if count and count + len(keys) > _ENOUGH:
+                return
+            yield keys[-_ENOUGH:]
+            count += len(keys)
 
+    def stale(self, at_us: int, known_us: int = FOREVER) -> Stale | None:
+        """What was claimed and stood no longer at `at_us`; None when everything that was ever claimed stands."""
+        if self._settled:
+            return None
+        moment = bisect_right(self._bounds, at_us), known_us
+        stale = self._moments.get(moment)
+        if stale is None:
+            if len(self._moments) == _MOMENTS:
+                del self._moments[next(iter(self._moments))]
+            stale = self._moments[moment] = Stale(self._traces, at_us, known_us)
+        return stale
 
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    def holds_until(self, at_us: int) -> int:
+        """Microseconds since 1970 at which time alone next changes what stands; FOREVER when it does not."""
+        place = bisect_right(self._bounds, at_us)
+        return self._bounds[place] if place < len(self._bounds) else FOREVER
+
+    def _add(self, claim: Claim) -> None:
+        key = folded(*claim.key)
+        filed = self._filed.pop(key, None) or _Filed()
+        self._filed[key] = filed
+        filed.record.add(claim)
+        self._traces.add(claim, filed.record, filed.traces)
+        self._of_row.setdefault(claim.row, []).append(claim)
+        for word in claim.words - filed.words:
+            self._by_word.setdefault(word, []).append(key)
+        filed.words |= claim.words
+        insort(self._bounds, claim.from_us)
+        if claim.to_us is not None:
+            insort(self._bounds, claim.to_us)
+        self._settled = self._settled and filed.record.settled
+        self._moments.clear()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand import limits
+from beforehand.memory.record import FOREVER, Standing
 
 Channel = Literal["exact", "facts", "timeline", "semantic", "lexical", "window", "hybrid", "tree"]
 
@@ -19,7 +20,7 @@ class Recall:
 
     needs: argument names or words whose values are wanted (channel `exact`).
     last: only the newest so many events of the run.
-    now_us: when it is asked (facts that stand then).
+    now_us: the time in the world whose facts are wanted. known_us: as far as they were known then.
     rows: only these, in the order of the run (a window that was resolved).
     """
 
@@ -36,6 +37,7 @@ class Recall:
     space: str | None = None
     last: int | None = None
     now_us: int = 0
+    known_us: int = FOREVER
     k: int = 10
     rows: NDArray[np.int64] | None = field(default=None, compare=False)
 
@@ -56,10 +58,14 @@ class Recall:
 
 
 class Found(NamedTuple):
-    """One find: an event (`row`), or one passage of it. `rank` counts from 0 within its channel."""
+    """One find: an event (`row`), or one passage of it. `rank` counts from 0 within its channel.
+
+    standing: the fact that was found, which the event claims; None when the find is no fact.
+    """
 
     row: int
     passage: int | None
     channel: Channel
     rank: int
     score: float
+    standing: Standing | None = None

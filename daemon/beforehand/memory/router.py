@@ -15,6 +15,7 @@ from beforehand.index.lexical import best
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.nearest import Ranked
 from beforehand.memory.recall import Found, Recall
+from beforehand.memory.record import Standing
 from beforehand.memory.stale import Stale
 from beforehand.memory.traits import Rows
 
@@ -33,8 +34,8 @@ def recall(memory: AgentMemory, asked: Recall, vector: Vector = None) -> list[Fo
     """
     channel = _CHANNELS[asked.channel]
     found = channel(memory, asked, vector)
-    stale = memory.facts.stale(asked.now_us)
-    if not stale:
+    stale = memory.facts.stale(asked.now_us, asked.known_us)
+    if stale is None:
         return found
     true = _true(memory, stale, found)
     if len(true) < len(found) and asked.k < limits.K_MAX:
@@ -47,6 +48,9 @@ def _true(memory: AgentMemory, stale: Stale, found: list[Found]) -> list[Found]:
     """Finds without the passages that are stale: of an event that has one, the others are found each by itself."""
     true: list[Found] = []
     for find in found:
+        if find.standing is not None:
+            true.append(find)
+            continue
         event = memory.events[find.row]
         if find.passage is not None:
             true += [] if stale.says(event, event.passages[find.passage]) else [find]
@@ -125,16 +129,19 @@ def _facts(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     wanted = memory.wordings.of(asked.query).words
     allowed = _allowed(memory, asked)
     within = None if allowed is None else set(allowed.tolist())
-    claimed = ((standing.claim.row, None, standing.claim.words) for standing in memory.facts.standing(asked.now_us))
-    said = ((row, number, memory.shelf.words_of(row, number)) for row, number in memory.newest_standing())
-    scored = [
-        (len(wanted & words), row, number)
-        for row, number, words in (*claimed, *said)
+    near = memory.facts.nearest(wanted, asked.k, asked.now_us, asked.known_us, within) if memory.facts else []
+    scored: list[tuple[int, int, int | None, Standing | None]] = [
+        (fact.shared, fact.standing.claim.row, None, fact.standing) for fact in near
+    ]
+    scored += [
+        (len(wanted & memory.shelf.words_of(row, number)), row, number, None)
+        for row, number in memory.newest_standing()
         if within is None or row in within
     ]
     scored.sort(key=lambda item: (-item[0], -item[1], item[2] or 0))
     return [
-        Found(row, number, "facts", rank, float(shared)) for rank, (shared, row, number) in enumerate(scored[: asked.k])
+        Found(row, number, "facts", rank, float(shared), standing)
+        for rank, (shared, row, number, standing) in enumerate(scored[: asked.k])
     ]
 
 

@@ -3,19 +3,22 @@
 A value is seldom said only where it was claimed: the sentence before it, a tool's result and a question say it too. A
 passage that an event up to the change says is stale when it has the value, at word bounds and in any case, together
 with a word of the attribute or the subject. In the event that claimed it the value alone is enough.
+
+Every value that was ever claimed is kept in an index of words; whether it still stands is asked of its record when a
+passage has the word. So a new claim costs a few entries, and any time in the past can be looked at as well as now.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
-
-import orjson
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
 
 from beforehand.index.passages import Passage
-from beforehand.index.segmentation import STOP_TERMS, terms, words
+from beforehand.index.segmentation import terms, words
+from beforehand.memory.claims import Claim, Leaf
+from beforehand.memory.record import FOREVER, Record
 from beforehand.memory.remembered import Remembered
 
 _WORD: Final = re.compile(r"\w+")
@@ -23,52 +26,84 @@ _SPACED_SCRIPTS: Final = "\u0e00"
 """Scripts from here on stand mostly without blanks, so that a word bound says nothing there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """One scalar of a claimed value, in lower case, and the words that it is known by."""
-
-    text: str
-    about: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """A leaf that stands no longer. Rows up to `last_row`, and events before `before_us`, said it when it stood.
-
-    row: of the event that claimed it. space: of the claim; another space is another matter. before_us: microseconds.
-    """
+@dataclass(slots=True)
+class Trace:
+    """One leaf of what was claimed of a key, and the events that claimed it."""
 
     leaf: Leaf
-    row: int
+    record: Record
     space: str
-    last_row: int
-    before_us: int
+    claims: list[Claim] = field(default_factory=list)
+    rows: set[int] = field(default_factory=set)
+    ends: list[int] = field(default_factory=list)
 
-    def reaches(self, event: Remembered) -> bool:
-        """Whether the event speaks of the time before the change."""
+    def stands(self, at_us: int, known_us: int) -> bool:
+        """Whether the leaf is part of what stands, or of what contradicts it."""
+        standing = self.record.at(at_us, known_us)
+        if standing is None:
+            return False
+        return any(leaf.text == self.leaf.text for claim in (standing.claim, *standing.conflicts) for leaf in claim.leaves)
+
+    def gone_for(self, event: Remembered, at_us: int, known_us: int) -> bool:
+        """Whether it stood once and stands no longer, and the event speaks of the time before that."""
         if self.space and event.space and self.space != event.space:
             return False
-        return event.row <= self.last_row or event.at_us < self.before_us
+        if not any(claim.from_us <= at_us and claim.recorded_us <= known_us for claim in self.claims):
+            return False
+        closing = self.record.closing(at_us, known_us)
+        last_row = self.claims[-1].row if closing is None else max(self.claims[-1].row, closing.row)
+        ends = [end for end in self.ends if end <= at_us]
+        ends += [] if closing is None else [closing.from_us]
+        reaches = event.row <= last_row or event.at_us < max(ends, default=0)
+        return reaches and not self.stands(at_us, known_us)
+
+
+class Traces:
+    """The leaves of all claims of an agent, by their text and its first word."""
+
+    def __init__(self) -> None:
+        self.by_text: dict[str, list[Trace]] = {}
+        self.by_word: dict[str, set[str]] = {}
+        self.unspaced: set[str] = set()
+
+    def add(self, claim: Claim, record: Record, known: dict[Leaf, Trace]) -> None:
+        """Note what a claim says. known: the traces of its record."""
+        for leaf in claim.leaves:
+            trace = known.get(leaf)
+            if trace is None:
+                trace = known[leaf] = Trace(leaf, record, claim.key[2])
+                self._index(leaf.text, trace)
+            trace.claims.append(claim)
+            trace.rows.add(claim.row)
+            if claim.to_us is not None:
+                trace.ends.append(claim.to_us)
+
+    def said_in(self, text: str) -> Iterator[Trace]:
+        """Traces whose leaf stands in `text`, which is in lower case."""
+        for value in self.unspaced:
+            if value in text:
+                yield from self.by_text[value]
+        for word in self.by_word.keys() & set(_WORD.findall(text)):
+            for value in self.by_word[word]:
+                if stands_in(value, text):
+                    yield from self.by_text[value]
+
+    def _index(self, text: str, trace: Trace) -> None:
+        self.by_text.setdefault(text, []).append(trace)
+        if any(char >= _SPACED_SCRIPTS for char in text):
+            self.unspaced.add(text)
+        elif first := _WORD.search(text):
+            self.by_word.setdefault(first.group(), set()).add(text)
 
 
 class Stale:
-    """All that is gone at one time. False when nothing is."""
+    """All that is gone at one time, as it was known at one time."""
 
-    def __init__(self, gone: Iterable[Gone], standing: Iterable[Leaf]) -> None:
-        self._by_word: dict[str, list[Gone]] = {}
-        self._unspaced: list[Gone] = []
+    def __init__(self, traces: Traces, at_us: int, known_us: int = FOREVER) -> None:
+        self._traces = traces
+        self._at_us = at_us
+        self._known_us = known_us
         self._known: dict[tuple[int, int], bool] = {}
-        for one in gone:
-            if any(char >= _SPACED_SCRIPTS for char in one.leaf.text):
-                self._unspaced.append(one)
-            elif first := _WORD.search(one.leaf.text):
-                self._by_word.setdefault(first.group(), []).append(one)
-        self._standing: dict[str, list[frozenset[str]]] = {}
-        for leaf in standing if self else ():
-            self._standing.setdefault(leaf.text, []).append(leaf.about)
-
-    def __bool__(self) -> bool:
-        return bool(self._by_word or self._unspaced)
 
     def says(self, event: Remembered, passage: Passage) -> bool:
         """Whether a passage of the event says something that is gone; worked out once."""
@@ -78,49 +113,31 @@ class Stale:
             known = self._known[place] = self._says(event, passage)
         return known
 
-    def _says(self, event: Remembered, passage: Passage) -> bool:
-        text = passage.text.casefold()
-        said = [one for one in self._in(text) if one.reaches(event)]
-        if not said:
-            return False
-        telling = frozenset((*terms(passage.text), *words(passage.path)))
-        return any(one.row == event.row or self._means(one.leaf, telling) for one in said)
-
     def clean(self, event: Remembered) -> list[int] | None:
         """Numbers of the passages that may be said; None when all may."""
         numbers = [number for number, passage in enumerate(event.passages) if not self.says(event, passage)]
         return None if len(numbers) == len(event.passages) else numbers
 
-    def _in(self, text: str) -> Iterator[Gone]:
-        yield from (one for one in self._unspaced if one.leaf.text in text)
-        for word in self._by_word.keys() & set(_WORD.findall(text)):
-            yield from (one for one in self._by_word[word] if stands_in(one.leaf.text, text))
+    def _says(self, event: Remembered, passage: Passage) -> bool:
+        said = [
+            trace
+            for trace in self._traces.said_in(passage.text.casefold())
+            if trace.gone_for(event, self._at_us, self._known_us)
+        ]
+        if not said:
+            return False
+        telling = frozenset((*terms(passage.text), *words(passage.path)))
+        return any(event.row in trace.rows or self._means(trace.leaf, telling) for trace in said)
 
     def _means(self, leaf: Leaf, telling: frozenset[str]) -> bool:
         """Whether the words mean this leaf, and not an equal one that still stands for something else."""
         shared = len(leaf.about & telling)
-        others = self._standing.get(leaf.text, ())
-        return shared > 0 and all(len(about & telling) < shared for about in others)
+        return shared > 0 and not any(
+            len(other.leaf.about & telling) >= shared and other.stands(self._at_us, self._known_us)
+            for other in self._traces.by_text[leaf.text]
+        )
 
 
 def stands_in(value: str, text: str) -> bool:
     """Whether `value` stands in `text` at word bounds; both in lower case."""
     return value in text and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
-
-
-def leaves_of(value: Any, *names: str) -> frozenset[Leaf]:
-    """The scalars of a JSON value. names: what the value as a whole is known by."""
-    return frozenset(_leaves(value, names))
-
-
-def _leaves(value: Any, names: tuple[str, ...]) -> Iterator[Leaf]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, (*names, str(key)))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, names)
-    elif value is not None:
-        text = value if isinstance(value, str) else orjson.dumps(value).decode()
-        about = frozenset(word for name in names for word in words(name))
-        yield Leaf(text.strip().casefold(), about - STOP_TERMS or about)

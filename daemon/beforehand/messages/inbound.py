@@ -39,7 +39,16 @@ class FactClaim(Sent):
     value: Any = Field(description="The value: any JSON.", examples=["aisle"])
     valid_from: Instant | None = Field(None, description="From when it holds in the world. Left out: the event's time.")
     valid_to: Instant | None = Field(None, description="Until when it holds. Left out: until it is replaced.")
-    confidence: Share | None = Field(None, description="How sure the sender is.", examples=[0.9])
+    confidence: Share | None = Field(
+        None,
+        description="How sure the sender is. Below 0.5 it replaces nothing that was claimed for sure.",
+        examples=[0.9],
+    )
+    withdrawn: bool = Field(
+        default=False,
+        description="Takes back what was claimed of the attribute up to `valid_from`; `value` is then null.",
+        examples=[False],
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -21,11 +21,11 @@ def barred(
     """
     view = View(memory.recent(session, window) if window else ())
     stale = memory.facts.stale(now_us)
-    if not view and not stale:
+    if not view and stale is None:
         return {}
     why = {}
     for index, candidate in enumerate(candidates):
-        if stale and stale.says(candidate.event, candidate.passage):
+        if stale is not None and stale.says(candidate.event, candidate.passage):
             why[index] = "superseded"
         elif view.shows(candidate.event, candidate.passage):
             why[index] = "the agent still has it in view"

@@ -1,0 +1,143 @@
+"""One claim about the world, and which of two claims is believed.
+
+A claim says that an attribute of a subject has a value, from and until when (*valid time*, in the world); the daemon
+came to know it at `recorded_us` (*transaction time*). A claim of an earlier validity that comes late is placed by its
+valid time, and is closed by the later one that is there already (Snodgrass and Ahn 1985: bi-temporal relations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import orjson
+
+from beforehand.index.segmentation import STOP_TERMS, name_words
+from beforehand.messages.inbound import Event
+from beforehand.messages.outbound import Authority
+from beforehand.messages.values import micros
+
+RANK: Final[dict[Authority, int]] = {"user": 3, "tool": 2, "agent": 1, "unknown": 0}
+DOUBTED: Final = 0.5
+"""A claim whose own sender is less sure of it than this does not supersede one that nobody doubts."""
+
+Key = tuple[str, str, str]
+"""(subject, attribute, space). Two claims conflict only when they are about the same key, whatever its case."""
+Origin = Literal["stated", "path", "pattern"]
+"""Where a claim was found: in `facts` of an event, by a path rule in a result, by a pattern in what a user said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One scalar of a claimed value, in lower case, and the words that it is known by."""
+
+    text: str
+    about: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim. Valid from `from_us` until `to_us` (None: until further notice), microseconds since 1970.
+
+    withdrawn: it takes back what was claimed of the key up to then; it has no value of its own.
+    number: counts the claims of the agent in order of arrival. row: of the event that made it.
+    """
+
+    key: Key
+    value: str
+    authority: Authority
+    confidence: float
+    from_us: int
+    to_us: int | None
+    recorded_us: int
+    number: int
+    row: int
+    event_id: str
+    origin: Origin = "stated"
+    withdrawn: bool = False
+    words: frozenset[str] = field(default=frozenset(), compare=False)
+    """Terms of `subject attribute: value`."""
+    leaves: frozenset[Leaf] = field(default=frozenset(), compare=False)
+
+    @property
+    def level(self) -> int:
+        """Authority first, then whether its sender is sure: 0 to 7."""
+        return 2 * RANK[self.authority] + (self.confidence >= DOUBTED)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands among the claims of its level: by the beginning of its validity, then by arrival."""
+        return self.from_us, self.number
+
+    @property
+    def text(self) -> str:
+        """`subject attribute: value`."""
+        return f"{self.key[0]} {self.key[1]}: {self.value}"
+
+    def valid_at(self, at_us: int) -> bool:
+        """Whether the claim's own validity covers `at_us`."""
+        return self.from_us <= at_us and (self.to_us is None or at_us < self.to_us)
+
+
+def folded(subject: str, attribute: str, space: str) -> Key:
+    """The conflict key: equal whatever the case of subject and attribute."""
+    return subject.casefold(), attribute.casefold(), space
+
+
+def plain(value: Any) -> str:
+    """A claimed value as text: as it is, or as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def leaves_of(value: Any, *names: str) -> frozenset[Leaf]:
+    """The scalars of a JSON value. names: what the value as a whole is known by."""
+    return frozenset(_leaves(value, names))
+
+
+def _leaves(value: Any, names: tuple[str, ...]) -> Iterator[Leaf]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*names, str(key)))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, names)
+    elif value is not None:
+        about = frozenset().union(*map(name_words, names))
+        yield Leaf(plain(value).strip().casefold(), about - STOP_TERMS or about)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What an event says of a key, before it is known by whom and when. Times: microseconds since 1970.
+
+    from_us: None: from the event's own time.
+    """
+
+    subject: str
+    attribute: str
+    value: Any
+    space: str = ""
+    from_us: int | None = None
+    to_us: int | None = None
+    confidence: float = 1.0
+    origin: Origin = "stated"
+    withdrawn: bool = False
+
+
+def stated(event: Event) -> list[Statement]:
+    """What the event claims outright, in `facts`."""
+    sure = 1.0 if event.confidence is None else event.confidence
+    return [
+        Statement(
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=fact.value,
+            space=event.space or "",
+            from_us=None if fact.valid_from is None else micros(fact.valid_from),
+            to_us=None if fact.valid_to is None else micros(fact.valid_to),
+            confidence=sure if fact.confidence is None else fact.confidence,
+            withdrawn=fact.withdrawn,
+        )
+        for fact in event.facts
+    ]
