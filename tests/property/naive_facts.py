@@ -41,9 +41,7 @@ class NaiveFacts:
             for number, one in valid
             if not one.withdrawn
             and not any(
-                other.withdrawn
-                and _level(other) >= _level(one)
-                and (other.from_us, place) > (one.from_us, number)
+                other.withdrawn and _level(other) >= _level(one) and (other.from_us, place) > (one.from_us, number)
                 for place, other in valid
             )
         ]

@@ -16,17 +16,27 @@ from property.naive_facts import NaiveFacts, Told
 KEYS = [("anna", "city", ""), ("anna", "budget", ""), ("anna", "city", "trip")]
 TIMES = st.integers(0, 9)
 
-told = st.builds(
-    Told,
-    key=st.sampled_from(KEYS),
-    value=st.sampled_from(["a", "b", "c"]),
-    authority=st.sampled_from(["user", "tool", "agent", "unknown"]),
-    sure=st.booleans(),
-    from_us=TIMES,
-    to_us=st.none() | TIMES,
-    recorded_us=TIMES,
-    withdrawn=st.sampled_from([False, False, False, True]),
-)
+AUTHORITIES = ["user", "tool", "agent", "unknown"]
+BYTES_OF_ONE = 5
+
+
+def spelled(written):
+    """A history of claims, spelled in bytes, five each: drawn a hundred times as fast as field by field."""
+    for start in range(0, len(written) - BYTES_OF_ONE + 1, BYTES_OF_ONE):
+        key, value, who, since, until = written[start : start + BYTES_OF_ONE]
+        yield Told(
+            key=KEYS[key % 3],
+            value="abc"[value % 3],
+            authority=AUTHORITIES[who % 4],
+            sure=who & 4 == 0,
+            from_us=since % 10,
+            to_us=until % 10 if until & 16 else None,
+            recorded_us=value // 3 % 10,
+            withdrawn=until & 96 == 96,
+        )
+
+
+histories = st.binary(max_size=10 * BYTES_OF_ONE).map(lambda written: list(spelled(written)))
 
 
 def taken(book, one, row):
@@ -52,7 +62,7 @@ def answered(standing):
 
 
 @settings(max_examples=10_000, deadline=None)
-@given(st.lists(told, max_size=8), TIMES, TIMES | st.just(FOREVER))
+@given(histories, TIMES, TIMES | st.just(FOREVER))
 def test_every_time_is_answered_as_by_a_list_of_all_that_came(history, at_us, known_us):
     book, naive = FactBook(), NaiveFacts()
     for row, one in enumerate(history):
@@ -63,13 +73,11 @@ def test_every_time_is_answered_as_by_a_list_of_all_that_came(history, at_us, kn
         found = None if record is None else record.at(at_us, known_us)
         assert answered(found) == naive.standing(key, at_us, known_us)
     stand = {folded(*one.claim.key): answered(one) for one in book.standing(at_us, known_us)}
-    assert stand == {
-        key: expected for key in KEYS if (expected := naive.standing(key, at_us, known_us)) is not None
-    }
+    assert stand == {key: expected for key in KEYS if (expected := naive.standing(key, at_us, known_us)) is not None}
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(told, max_size=8), TIMES)
+@given(histories, TIMES)
 def test_nothing_changes_between_two_times_that_the_book_calls_the_same(history, at_us):
     book = FactBook()
     for row, one in enumerate(history):

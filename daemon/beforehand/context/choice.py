@@ -13,7 +13,10 @@ from beforehand.messages.values import moment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The other side of a conflict: who else said what about the same thing."""
+    """The other side of a conflict: who else said what about the same thing.
+
+    item_id: of the item that says it, where that is known; left out: of one that says the value alone.
+    """
 
     value: str
     authority: Authority = "unknown"
@@ -22,6 +25,7 @@ class Claim:
     position: int | None = None
     at_us: int | None = None
     event_ids: tuple[str, ...] = ()
+    item_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,7 @@ class Choice:
     at_us: when it happened, microseconds since 1970, UTC. valid: stretch in which a fact holds, same unit.
     keep: spans of `text` that an excerpt has to show, most important first.
     conflicts: claims of others about the same thing; the choice is shown together with them.
+    note: what is known of how it came to be; shown behind it, and no part of what it is.
     """
 
     kind: ItemKind
@@ -52,6 +57,7 @@ class Choice:
     tool: str | None = None
     valid: tuple[int | None, int | None] | None = None
     conflicts: tuple[Claim, ...] = ()
+    note: str = ""
     why: tuple[Reason, ...] = ()
     keep: tuple[tuple[int, int], ...] = ()
 
@@ -75,10 +81,11 @@ def named(choice: Choice) -> Named:
     """A choice with its ids, and its words with the other side of a conflict and both times."""
     own = _said(choice.key, choice.value, choice.text)
     own_id = _hashed(choice.kind, own, choice.event_ids)
+    noted = f"{own} ({choice.note})" if choice.note else own
     if not choice.conflicts:
-        return Named(choice, own_id, own_id, own, choice.keep if choice.value is None else ())
-    text = f"{own}{_when(choice.at_us)}, {', '.join(map(_but, choice.conflicts))}"
-    return Named(choice, _hashed(choice.kind, text, choice.event_ids), own_id, text, ())
+        return Named(choice, own_id, own_id, noted, choice.keep if choice.value is None else ())
+    but = f"{_when(choice.at_us)}, {', '.join(map(_but, choice.conflicts))}"
+    return Named(choice, _hashed(choice.kind, f"{own}{but}", choice.event_ids), own_id, f"{noted}{but}", ())
 
 
 def identity(choice: Choice) -> str:
@@ -89,7 +96,8 @@ def identity(choice: Choice) -> str:
 def opposed(choice: Choice) -> list[str]:
     """Ids that the other sides of the conflicts have when they are shown by themselves."""
     return [
-        _hashed(choice.kind, _said(choice.key, claim.value, claim.value), claim.event_ids) for claim in choice.conflicts
+        claim.item_id or _hashed(choice.kind, _said(choice.key, claim.value, claim.value), claim.event_ids)
+        for claim in choice.conflicts
     ]
 
 

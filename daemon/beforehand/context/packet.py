@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from beforehand.context.budget import Fitted, fit
@@ -92,6 +93,11 @@ def renewed(packet: Packet, header: PacketHeader) -> Packet:
     )
 
 
+def span(since_us: int | None, until_us: int | None) -> tuple[datetime | None, datetime | None]:
+    """A validity as it goes on the wire."""
+    return None if since_us is None else moment(since_us), None if until_us is None else moment(until_us)
+
+
 def same_content(one: Packet, other: Packet) -> bool:
     """Whether an agent that has `one` learns nothing from `other`: then it is not worth a new version.
 
@@ -127,10 +133,6 @@ def _silence(header: PacketHeader, offered: int, budget_tokens: int) -> str:
 def _item(piece: Piece) -> Item:
     """The item as it stands in the text; `event_ids` are the newest that fit, `why` the first reasons."""
     choice = piece.of.choice
-    valid = None
-    if choice.valid is not None:
-        since, until = choice.valid
-        valid = (None if since is None else moment(since), None if until is None else moment(until))
     return Item(
         id=piece.of.id,
         kind=choice.kind,
@@ -139,7 +141,7 @@ def _item(piece: Piece) -> Item:
         source=source_of(choice),
         authority=choice.authority,
         event_ids=list(choice.event_ids[-ITEM_EVENTS:]),
-        valid=valid,
+        valid=None if choice.valid is None else span(*choice.valid),
         conflicts_with=opposed(choice),
         why=list(choice.why[:ITEM_REASONS]),
         probability=choice.probability,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -65,6 +66,7 @@ class AgentMemory:
         self.codes = Codes()
         self.shelf = Shelf()
         self.slots = Slots()
+        self._heard: list[int] = []
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 
@@ -86,6 +88,10 @@ class AgentMemory:
     def row_of(self, run: str, event_id: str) -> int | None:
         """The row of an event, by its id within a run."""
         return self._rows.get((run, event_id))
+
+    def heard_by(self, known_us: int) -> int:
+        """How many events had arrived at `known_us`, microseconds since 1970: their rows are the first ones."""
+        return bisect_right(self._heard, known_us)
 
     def embed(self, row: int, vector: NDArray[np.float32]) -> None:
         """Add the vector of an event, whenever it comes."""
@@ -129,6 +135,7 @@ class AgentMemory:
             worthy=worthy,
         )
         self.events.append(kept)
+        self._heard.append(max(entry.received_us, self._heard[-1] if self._heard else 0))
         self._rows[entry.scope.run, entry.id] = row
         self._index(kept, cuts, entry, session)
         self.facts.take(entry, stated(event), row, authority)

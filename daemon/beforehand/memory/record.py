@@ -129,4 +129,3 @@ class Record:
             self.freshness = Freshness(
                 known.changes, known.changed_us, known.confirmations + 1, claim.recorded_us, claim.authority
             )
-

@@ -42,7 +42,9 @@ class Trace:
         standing = self.record.at(at_us, known_us)
         if standing is None:
             return False
-        return any(leaf.text == self.leaf.text for claim in (standing.claim, *standing.conflicts) for leaf in claim.leaves)
+        return any(
+            leaf.text == self.leaf.text for claim in (standing.claim, *standing.conflicts) for leaf in claim.leaves
+        )
 
     def gone_for(self, event: Remembered, at_us: int, known_us: int) -> bool:
         """Whether it stood once and stands no longer, and the event speaks of the time before that."""
@@ -136,6 +138,15 @@ class Stale:
             len(other.leaf.about & telling) >= shared and other.stands(self._at_us, self._known_us)
             for other in self._traces.by_text[leaf.text]
         )
+
+
+def says(claim: Claim, text: str) -> bool:
+    """Whether a text has a value of the claim."""
+    low = text.casefold()
+    return any(
+        leaf.text in low if any(char >= _SPACED_SCRIPTS for char in leaf.text) else stands_in(leaf.text, low)
+        for leaf in claim.leaves
+    )
 
 
 def stands_in(value: str, text: str) -> bool:

@@ -154,6 +154,8 @@ class ReplyItem(Outbound):
     score: Annotated[float, Field(allow_inf_nan=False)] = Field(
         description="Of that channel; comparable within the channel only."
     )
+    valid: Validity | None = Field(None, description="From when until when a fact holds; null: open.")
+    conflicts_with: list[str] = Field([], description="Ids of events that say otherwise, with less authority.")
 
 
 class Reply(Outbound):

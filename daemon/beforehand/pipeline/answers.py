@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import structlog
-from numpy.typing import NDArray
 
 from beforehand import limits
 from beforehand.context.budget import fit
-from beforehand.context.choice import Choice
+from beforehand.context.choice import Choice, named
+from beforehand.context.packet import span
 from beforehand.context.tokens import count_tokens
 from beforehand.errors import NotFound
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.recall import Channel, Found, Recall
+from beforehand.memory.recall import Channel, Found
 from beforehand.memory.router import recall
 from beforehand.memory.session import Session
 from beforehand.memory.topics import topics_near
-from beforehand.memory.windows import implied, resolve
 from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
-from beforehand.messages.values import micros, moment
+from beforehand.messages.values import moment
+from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.pipeline.questions import read
 from beforehand.ports import Clock, Embedder
 from beforehand.trigger.policy import Policy
 
@@ -90,10 +90,11 @@ class Answers:
         except NotFound as error:
             return Reply(id=question_id, status="error", reason=str(error), watermark=watermark)
         budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
-        choices = [_choice(memory, session, find, rank) for rank, find in enumerate(found)]
+        now_us = self.clock.now_us()
+        choices = [_choice(memory, session, find, rank, now_us) for rank, find in enumerate(found)]
         missing = self.embedder is None and question.mode == "semantic"  # what was asked for, and nothing else answers
         fitted = fit(choices, budget)
-        items = [_item(memory, find) for find in found]
+        items = [_item(choice, find) for choice, find in zip(choices, found, strict=True)]
         return Reply(
             id=question_id,
             status="degraded" if missing else "ready" if found else "empty",
@@ -111,24 +112,16 @@ class Answers:
         channels = _ROUTES.get(question.mode)
         if channels is None:
             raise NotFound(f"mode {question.mode!r} is not served.", f"Ask with one of {', '.join(_ROUTES)}.")
-        rows = self._rows(memory, session, question)
-        if question.mode == "auto" and rows is not None:
+        reading = read(memory, session, question, self.clock.now_us())
+        if question.mode == "auto" and reading.windowed:
             channels = (*channels, "timeline") if question.query else ("timeline",)
         vector = None if self.embedder is None or not question.query else self.embedder.embed([question.query])[0]
-        found: dict[tuple[int, int | None], Found] = {}
+        found: dict[tuple[object, ...], Found] = {}
         for channel in channels:
-            for find in recall(memory, self._recall(channel, question, rows), vector):
-                found.setdefault((find.row, find.passage), find)
+            for find in recall(memory, reading.recall(channel), vector):
+                fact = find.standing and find.standing.claim.number
+                found.setdefault((find.row, find.passage, fact), find)
         return list(found.values())[: question.k], channels
-
-    def _rows(self, memory: AgentMemory, session: Session, question: Question) -> NDArray[np.int64] | None:
-        """The window that the question gives, or that its words mean, relative to its own time."""
-        if question.window is not None:
-            return resolve(memory, session, question.window)
-        if question.mode not in ("auto", "timeline"):
-            return None
-        asked_us = self.clock.now_us() if question.at is None else micros(question.at)
-        return implied(memory, session, question.query, asked_us)
 
     def _why(self, memory: AgentMemory, channel: Channel, question: Question) -> str:
         """Why a channel was asked; a question to the tree alone is told which parts of the runs it is near to.
@@ -141,22 +134,10 @@ class Answers:
         near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS)
         return f"{_WHY[channel]}; nearest: {'; '.join(map(str, near))}" if near else _WHY[channel]
 
-    def _recall(self, channel: Channel, question: Question, rows: NDArray[np.int64] | None) -> Recall:
-        as_of_us = self.clock.now_us() if question.as_of is None else micros(question.as_of)
-        return Recall(
-            channel=channel,
-            query=question.query,
-            kinds=frozenset(question.kinds),
-            tags=frozenset(question.tags),
-            tools=frozenset(question.tools),
-            space=question.space,
-            now_us=as_of_us,
-            k=question.k,
-            rows=rows,
-        )
 
-
-def _choice(memory: AgentMemory, session: Session, found: Found, rank: int) -> Choice:
+def _choice(memory: AgentMemory, session: Session, found: Found, rank: int, now_us: int) -> Choice:
+    if found.standing is not None:
+        return answer(memory, session, found.standing, 1.0 / (1 + rank), now_us)
     event = memory.events[found.row]
     return Choice(
         kind="event",
@@ -172,17 +153,19 @@ def _choice(memory: AgentMemory, session: Session, found: Found, rank: int) -> C
     )
 
 
-def _item(memory: AgentMemory, found: Found) -> ReplyItem:
-    event = memory.events[found.row]
+def _item(choice: Choice, found: Found) -> ReplyItem:
+    assert choice.at_us is not None  # noqa: S101  every event has its time
     return ReplyItem(
-        event_ids=[event.id],
-        kind="event",
-        text=_text(memory, found),
-        at=moment(event.at_us),
-        source=event.tool or event.role,
-        authority=event.authority,
+        event_ids=list(choice.event_ids),
+        kind=choice.kind,
+        text=named(choice).text,
+        at=moment(choice.at_us),
+        source=choice.tool or choice.source,
+        authority=choice.authority,
         channel=found.channel,
         score=found.score,
+        valid=None if choice.valid is None else span(*choice.valid),
+        conflicts_with=[event_id for other in choice.conflicts for event_id in other.event_ids],
     )
 
 

@@ -23,6 +23,7 @@ from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Reason
 from beforehand.pipeline.barring import barred
+from beforehand.pipeline.claimed import as_claimed
 from beforehand.pipeline.runbook import Runbook
 from beforehand.pipeline.shadow import Models, Opinion, opinion
 from beforehand.pipeline.situations import recent_of, situation_of
@@ -131,7 +132,7 @@ class Foresight:
         """The decision over what was considered; `matter` stays as it is."""
         firings = matter.firings
         scores = None if self._model is None else self._model.score(matter.features)
-        candidates, held = _cooled(matter, session, step, book, now_us)
+        candidates, held = _cooled(matter, memory, session, step, book, now_us)
         tokens = [count_tokens(candidate.passage.text) for candidate in candidates]
         said = (index for index in held if scores is None or scores[index] < LIKELY)
         why = dict.fromkeys(said, "said within its cooldown")
@@ -146,7 +147,10 @@ class Foresight:
         ]
         worthy = (one for one in scored if one.left_out is None)
         model = "none" if self._model is None else self._model.card.name
-        choices += [_choice(one, session, model) for one in islice(worthy, limits.PACKET_ITEMS)]
+        choices += [
+            _said(memory, session, one.candidate, now_us, one.probability, tuple(one.why(model)))
+            for one in islice(worthy, limits.PACKET_ITEMS)
+        ]
         seen, finds = len(memory.events), matter.finds
         return Foreseen(choices, self.missing, seen, firings, scored, finds, matter.faults, shadow=other)
 
@@ -197,7 +201,7 @@ class Foresight:
 
 
 def _cooled(
-    matter: Matter, session: Session, step: Step, book: Runbook, now_us: int
+    matter: Matter, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int
 ) -> tuple[list[Candidate], set[int]]:
     """A rule does not ask again, within its cooldown, for what was said: the candidates, and the indices of those.
 
@@ -216,7 +220,7 @@ def _cooled(
     for index, candidate in enumerate(cooled):
         rules = [cooling[name] for name in candidate.rules if name in cooling]
         if rules:
-            said = named(_plain(candidate, session)).id
+            said = named(_said(memory, session, candidate, now_us)).id
             gone = {rule.name for rule in rules if book.within(said, rule, step.id, now_us)}
             if gone:
                 left = {name: claim for name, claim in candidate.rules.items() if name not in gone}
@@ -244,10 +248,17 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
     return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
 
 
-def _plain(candidate: Candidate, session: Session, probability: float = 0.0, why: tuple[Reason, ...] = ()) -> Choice:
+def _said(
+    memory: AgentMemory,
+    session: Session,
+    candidate: Candidate,
+    now_us: int,
+    probability: float = 0.0,
+    why: tuple[Reason, ...] = (),
+) -> Choice:
     """A candidate as the packet would say it. A place counts only within its own run."""
     event, passage = candidate.event, candidate.passage
-    return Choice(
+    choice = Choice(
         kind="reflection" if event.kind == "reflection" else "event",
         text=passage.text,
         probability=probability,
@@ -260,10 +271,7 @@ def _plain(candidate: Candidate, session: Session, probability: float = 0.0, why
         tool=event.tool,
         why=why,
     )
-
-
-def _choice(scored: Scored, session: Session, model: str) -> Choice:
-    return _plain(scored.candidate, session, scored.probability, tuple(scored.why(model)))
+    return as_claimed(memory, session, event, passage, choice, now_us) if memory.facts else choice
 
 
 def _warning(firing: Firing) -> Choice | None:

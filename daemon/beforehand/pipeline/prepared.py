@@ -8,6 +8,7 @@ from typing import Any
 
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.record import FOREVER
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.topics import Scope
@@ -27,23 +28,25 @@ def basis(memory: AgentMemory, session: Session, step: Step, book: Runbook) -> B
 class Prepared:
     """The newest decision of each step, at most limits.PREPARED_STEPS, for limits.PREPARED_HOLDS_S.
 
-    Time changes what is true only through facts: an agent that has any is always decided anew.
+    Time alone changes what is true only where the validity of a fact begins or ends.
     """
 
-    _kept: OrderedDict[tuple[Scope, str], tuple[Basis, int, Foreseen]] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[Scope, str], tuple[Basis, int, int, Foreseen]] = field(default_factory=OrderedDict)
 
-    def keep(self, scope: Scope, step: str, made_from: Basis, now_us: int, foreseen: Foreseen) -> None:
-        """Note a decision."""
-        self._kept[scope, step] = made_from, now_us, foreseen
+    def keep(
+        self, scope: Scope, step: str, made_from: Basis, now_us: int, foreseen: Foreseen, until_us: int = FOREVER
+    ) -> None:
+        """Note a decision. until_us: when time alone changes what it was made from."""
+        until_us = min(until_us, now_us + int(limits.PREPARED_HOLDS_S * 1e6))
+        self._kept[scope, step] = made_from, now_us, until_us, foreseen
         self._kept.move_to_end((scope, step))
         if len(self._kept) > limits.PREPARED_STEPS:
             self._kept.popitem(last=False)
 
     def find(self, scope: Scope, step: str, made_from: Basis, now_us: int) -> Foreseen | None:
         """The decision for the step, if it would be the same now."""
-        before, at_us, foreseen = self._kept.get((scope, step), (None, 0, None))
-        fresh = 0 <= now_us - at_us < limits.PREPARED_HOLDS_S * 1e6
-        return foreseen if before == made_from and fresh else None
+        before, at_us, until_us, foreseen = self._kept.get((scope, step), (None, 0, 0, None))
+        return foreseen if before == made_from and at_us <= now_us < until_us else None
 
     def drop(self, scope: Scope, step: str) -> None:
         """The step began or is over."""

@@ -256,12 +256,12 @@ class Pipeline:
     ) -> None:
         scope, now_us = session.scope, self.clock.now_us()
         made_from = basis(memory, session, step, self.packets.book(scope))
-        known = None if memory.facts else self.prepared.find(scope, step.id, made_from, now_us)
+        known = self.prepared.find(scope, step.id, made_from, now_us)
         foreseen = known or self._foresee(memory, session, step, now_us)
         if final:
             self.prepared.drop(scope, step.id)
         elif foreseen.error is None:
-            self.prepared.keep(scope, step.id, made_from, now_us, foreseen)
+            self.prepared.keep(scope, step.id, made_from, now_us, foreseen, memory.facts.holds_until(now_us))
         self.packets.send(session, step, foreseen, final=final, late=late, again=known is not None)
 
     def _foresee(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Foreseen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beforehand import limits
+from beforehand.messages.values import rfc3339
 from beforehand.pipeline.foresight import Foresight
 from stage import RUN, staged
 
@@ -43,11 +44,13 @@ def test_the_final_packet_says_what_was_prepared_and_is_decided_once(decided):
     staged(play)
 
 
-@pytest.mark.parametrize("change", ["event", "announcement", "fact", "time"])
+@pytest.mark.parametrize("change", ["event", "announcement", "fact ends", "time", "nothing"])
 def test_whatever_changed_meanwhile_is_taken_into_account(decided, change):
     async def play(stage):
-        facts = [{"subject": "a", "attribute": "b", "value": "c"}] if change == "fact" else []
-        await stage.event("an order is W1", role="user", facts=facts)
+        fact = {"subject": "a", "attribute": "b", "value": "c"}
+        if change == "fact ends":
+            fact["valid_to"] = rfc3339(stage.replay.clock.now_us() + 3_500_000)
+        await stage.event("an order is W1", role="user", facts=[fact])
         await prepare(stage)
         if change == "time":
             await stage.replay.clock.advance(limits.PREPARED_HOLDS_S)
@@ -55,7 +58,7 @@ def test_whatever_changed_meanwhile_is_taken_into_account(decided, change):
             await stage.event(kind="observation", tool="find", data={"order_id": "W78"}, role="tool")
         decided.clear()
         final = await stage.begin("s1", **({"needs": ["card"]} if change == "announcement" else {}))
-        assert decided == ([] if change == "event" else ["s1"])
+        assert decided == ([] if change in {"event", "nothing"} else ["s1"])
         assert change != "event" or "W78" in final.rendered
 
     staged(play)
