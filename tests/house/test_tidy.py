@@ -19,6 +19,7 @@ ENTRY_POINTS = {
     "beforehand.__main__": "python -m beforehand",
     "beforehand.cli.main": "the command `beforehand`",
     "beforehand.cli.reference.__main__": "make docs",
+    "beforehand.training.spreading": "train --dask, when the extra is installed",
 }
 LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
 # Imports that run when a function is called, each for the reason beside it.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -15,12 +17,13 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.registry import CARD, Registry
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.shared import FAILED, Config, advising, err, load, out
+from beforehand.errors import NotFound
 from beforehand.ports import Model
 from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.training import fitting, report
 from beforehand.training.collecting import Setting
-from beforehand.training.fitting import Recipe
-from beforehand.training.making import Lesson, Source, make, strangers_to, study
+from beforehand.training.fitting import Recipe, fit_trees
+from beforehand.training.making import Fit, Lesson, Source, make, strangers_to, study
 from beforehand.training.release import verdict
 from beforehand.training.trajectories import read
 
@@ -43,11 +46,14 @@ def command(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write the model even if the gate refuses it.")] = False,
     promote: Annotated[bool, typer.Option("--promote", help="Make it live when the gate lets it pass.")] = False,
+    dask: Annotated[
+        str | None, typer.Option(help="Fit the trees on this Dask cluster, such as tcp://host:8786.")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Fit a trigger model to recorded runs; a gate holds it against the current one before it is written."""
     with advising():
-        settings = load(config, policy={"model": current})
+        settings, fit = load(config, policy={"model": current}), _fit_on(dask)
         sources = []
         for file in files:
             chosen = drawn(read(file), split, runs, seed)
@@ -55,7 +61,8 @@ def command(
             counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
             sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
         held_against = assembly.trigger_model(settings)
-        wrote = train(sources, into, name or into.name, Recipe(seed=seed), held_against, keep=keep, force=force)
+        recipe, named = Recipe(seed=seed), name or into.name
+        wrote = train(sources, into, named, recipe, held_against, fit=fit, keep=keep, force=force)
         if wrote and promote:
             out.print(f"{Registry(settings.models.folder).promote(f'{into}/')} is live")
     if not wrote:
@@ -69,6 +76,7 @@ def train(
     recipe: Recipe,
     current: Model | None,
     *,
+    fit: Fit = fit_trees,
     keep: Path | None = None,
     force: bool = False,
     without: str = "",
@@ -79,7 +87,7 @@ def train(
     without: a source that is collected and not fitted; only the names of its tools serve the others as strangers.
     """
     lessons = [one for one in asyncio.run(_study(sources, recipe.seed, keep)) if one.source != without]
-    made = make(lessons, recipe, current)
+    made = make(lessons, recipe, current, fit)
     passes, said = verdict(made.report)
     into.mkdir(parents=True, exist_ok=True)
     (into / "report.json").write_bytes(
@@ -103,6 +111,17 @@ def train(
     fitting.write_trees(into, made.booster, {**about, "calibration": made.table})
     fitting.write_line(into / "linear", *made.line, {**about, "name": f"{name}-linear", "calibration": made.line_table})
     return True
+
+
+def _fit_on(address: str | None) -> Fit:
+    if address is None:
+        return fit_trees
+    try:
+        spreading = import_module("beforehand.training.spreading")
+    except ModuleNotFoundError as missing:
+        raise NotFound(f"there is no {missing.name}.", "Install the extra: pip install 'beforehand[dask]'.") from None
+    spreading.look_for(address)
+    return partial(spreading.fit_trees_on, address)
 
 
 async def _study(sources: Sequence[Source], seed: int, keep: Path | None) -> list[Lesson]:

@@ -39,11 +39,20 @@ class Setting(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Candidates of many steps. features: (n, len(NAMES)); labels: needed values that each carries; steps: its step."""
+    """Candidates of many steps. features: (n, len(NAMES)); labels: needed values that each carries; steps: its step.
+
+    weights: how much each counts; None: all the same.
+    """
 
     features: NDArray[np.float32]
     labels: NDArray[np.int64]
     steps: NDArray[np.int64]
+    weights: NDArray[np.float32] | None = None
+
+    @property
+    def each(self) -> NDArray[np.float32]:
+        """How much each counts, shape (n,)."""
+        return np.ones(len(self.labels), np.float32) if self.weights is None else self.weights
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
@@ -55,6 +64,7 @@ class Rows:
             np.concatenate([part.features for part in parts]),
             np.concatenate([part.labels for part in parts]),
             np.concatenate([part.steps + start for part, start in zip(parts, starts, strict=False)]),
+            np.concatenate([part.each for part in parts]),
         )
 
 

@@ -39,22 +39,23 @@ class Recipe:
 def fit_trees(rows: Rows, recipe: Recipe, weights: Floats | None = None) -> xgboost.Booster:
     """Trees for the probability that a candidate carries a needed value; monotone where a feature has a direction."""
     data = xgboost.DMatrix(rows.features, label=rows.labels > 0, weight=weights, nthread=1)
-    return xgboost.train(
-        {
-            "objective": "binary:logistic",
-            "tree_method": "hist",
-            "max_depth": recipe.depth,
-            "eta": recipe.rate,
-            "min_child_weight": recipe.least_weight,
-            "subsample": recipe.keep_rows,
-            "colsample_bytree": recipe.keep_columns,
-            "monotone_constraints": tuple(feature.direction for feature in FEATURES),
-            "seed": recipe.seed,
-            "nthread": 1,
-        },
-        data,
-        num_boost_round=recipe.trees,
-    )
+    return xgboost.train(parameters(recipe), data, num_boost_round=recipe.trees)
+
+
+def parameters(recipe: Recipe) -> dict[str, Any]:
+    """The recipe in XGBoost's words."""
+    return {
+        "objective": "binary:logistic",
+        "tree_method": "hist",
+        "max_depth": recipe.depth,
+        "eta": recipe.rate,
+        "min_child_weight": recipe.least_weight,
+        "subsample": recipe.keep_rows,
+        "colsample_bytree": recipe.keep_columns,
+        "monotone_constraints": tuple(feature.direction for feature in FEATURES),
+        "seed": recipe.seed,
+        "nthread": 1,
+    }
 
 
 def fit_line(rows: Rows, weights: Floats | None = None, ridge: float = 1.0) -> tuple[Floats, float]:

@@ -26,6 +26,7 @@ from beforehand.training.fitting import Floats, Recipe, data_hash, fit_line, fit
 from beforehand.training.trajectories import Trajectory, in_words, text_of
 from beforehand.trigger.features import DEFINITION, NAMES
 
+Fit = Callable[[Rows, Recipe, Floats | None], xgboost.Booster]
 _HELD_OF_FIVE: Final = 1
 _HEAVIEST: Final = 0.999
 """Quantile of the weights above which no row counts for more."""
@@ -112,15 +113,15 @@ def strangers_to(source: Source, sources: Sequence[Source]) -> list[Step]:
     return [tools[tool] for tool in sorted(tools)]
 
 
-def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None) -> Made:
+def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None, fit: Fit = fit_trees) -> Made:
     """Fit on what is taught, calibrate and measure on what is held back. Every source and every step counts the same.
 
-    current: the model in use, measured on the same rows.
+    current: the model in use, measured on the same rows. fit: what fits the trees, here or on a cluster.
     """
     taught = Rows.joined([lesson.taught for lesson in lessons])
     held = Rows.joined([lesson.held for lesson in lessons])
     weights, held_weights = _weights([one.taught for one in lessons]), _weights([one.held for one in lessons])
-    booster = fit_trees(taught, recipe, weights)
+    booster = fit(taught, recipe, weights)
     line = fit_line(taught, weights)
     positive = (held.labels > 0).astype(np.float64)
     table = isotonic(margins(booster, held.features), positive, held_weights)
@@ -145,9 +146,13 @@ def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None
     return Made(booster, table, line, line_table, report, data_hash(taught))
 
 
+def is_held(task: str) -> bool:
+    """Whether the runs of a task are held back. task: what the first message of a user says."""
+    return hashlib.sha256(task.encode()).digest()[0] % 5 < _HELD_OF_FIVE
+
+
 def _held(run: Trajectory) -> bool:
-    first = next((text_of(event) for event in run.events if event["type"] == "user"), run.id)
-    return hashlib.sha256(first.encode()).digest()[0] % 5 < _HELD_OF_FIVE
+    return is_held(next((text_of(event) for event in run.events if event["type"] == "user"), run.id))
 
 
 async def _collected(new_replay: Callable[[], Replay], part: Part, seed: int, keep: Path | None) -> Rows:
@@ -173,11 +178,14 @@ async def _collected(new_replay: Callable[[], Replay], part: Part, seed: int, ke
 
 
 def _weights(parts: Sequence[Rows]) -> Floats:
-    """Each source weighs the same, and in it each step; a step's weight is shared by its candidates."""
+    """Each source weighs the same, and in it each step; a step's weight is shared by its candidates.
+
+    What a candidate counts by itself (`Rows.weights`) comes on top.
+    """
     weights = []
     for part in parts:
         steps = np.bincount(part.steps, minlength=1)
-        each = 1.0 / np.maximum(steps, 1)[part.steps]
+        each = part.each / np.maximum(steps, 1)[part.steps]
         weights.append(each / each.sum() if len(each) else each)
     joined = np.concatenate(weights)
     joined = joined * len(joined) / joined.sum()
