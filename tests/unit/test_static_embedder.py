@@ -140,6 +140,29 @@ def test_a_vector_is_the_weighted_sum_of_the_rows_of_its_words(folder: Path) -> 
     assert np.allclose(vector, expected / np.linalg.norm(expected), atol=1e-7)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the order #W6619432, paid twice",
+        '{"order_id": "#W1", "items": [{"name": "T-Shirt"}]}',
+        "naïve ORDER, ΟΔΟΣ and 東京",
+        "re\x0bfund\x00ed or\tder\nparcel",
+        "İstanbul don’t order_refund2 \ud800",
+    ],
+)
+def test_words_that_are_one_piece_are_read_as_the_tokenizer_reads_them(text: str) -> None:
+    embedder = StaticEmbedder(SHIPPED)
+    words = embedder.embed([text])
+    embedder._whole = {}
+    assert np.array_equal(words, embedder.embed([text]))
+
+
+def test_a_table_whose_marks_weigh_something_is_read_by_its_tokenizer_alone(tmp_path: Path) -> None:
+    loud = small_table.write(tmp_path / "loud", words=[*small_table.WORDS, "!"])
+    once, twice = StaticEmbedder(loud).embed(["order!", "order!!"])
+    assert not np.array_equal(once, twice)
+
+
 def test_the_shipped_files_stay_small_enough_for_git() -> None:
     assert max((SHIPPED / name).stat().st_size for name in FILES) < 10_000_000
 

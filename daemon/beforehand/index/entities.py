@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index import keys, postings
+from beforehand.index import extraction, keys, postings, shapes
 from beforehand.index.extraction import Entity, extract, normal, normals
 from beforehand.index.passages import Passage
 from beforehand.index.semantic import Rows
@@ -128,7 +128,8 @@ class Entities:
                 self._drop_key(name)
             else:
                 self._keys[name] = left
-        keys.forget_keys()
+        for forget in (keys.forget_keys, extraction.forget_texts, shapes.forget_texts):
+            forget()
 
     def _add_value(self, text: str, place: int) -> _Value:
         value = self._values.get(text)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
+from beforehand.index.shapes import SAME_DIGIT
 from beforehand.index.time_words import MONTH, MONTHS
 
 EntityKind = Literal["id", "email", "phone", "url", "path", "amount", "date", "time", "number"]
@@ -22,13 +23,21 @@ _CURRENCIES: Final = {
     "inr": "inr", "₹": "inr", "thb": "thb", "฿": "thb", "บาท": "thb", "chf": "chf", "cad": "cad", "aud": "aud",
 }  # fmt: skip
 _FILES: Final = (
-    "bash|bat|bin|bz2|c|cc|cfg|conf|cpp|cs|css|csv|dat|db|doc|docx|env|gif|go|gz|h|hpp|htm|html|ini|ipynb|jar|java|jpeg|jpg"
-    "|js|json|jsonl|jsx|key|kt|lock|log|lua|md|mov|mp3|mp4|parquet|pdf|pem|php|pl|png|ppt|pptx|ps1|py|rb|rs|rst|scala|service"
+    "bash|bat|bin|bz[0-9]|c|cc|cfg|conf|cpp|cs|css|csv|dat|db|doc|docx|env|gif|go|gz|h|hpp|htm|html|ini|ipynb|jar|java|jpeg|jpg"
+    "|js|json|jsonl|jsx|key|kt|lock|log|lua|md|mov|mp[0-9]|parquet|pdf|pem|php|pl|png|ppt|pptx|ps[0-9]|py|rb|rs|rst|scala|service"
     "|sh|so|sql|sqlite|svg|swift|tar|tex|tgz|toml|ts|tsv|tsx|txt|wav|webp|xls|xlsx|xml|yaml|yml|zip"
 )
 _FIRST: Final = r"(?<![A-Za-z0-9_])"
 _LAST: Final = r"(?![A-Za-z0-9_])"
 _NUMERAL: Final = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
+_DATE_FORMS: Final = rf"""
+        (?P<y1>[0-9]{{4}})-(?P<m1>[0-9]{{2}})-(?P<d1>[0-9]{{2}})(?:[T\ ](?P<clock>
+            [0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?))?
+        |(?P<y2>[0-9]{{4}})/(?P<m2>[0-9]{{1,2}})/(?P<d2>[0-9]{{1,2}})
+        |(?P<y3>[0-9]{{4}})\s?[年년]\s?(?P<m3>[0-9]{{1,2}})\s?[月월]\s?(?P<d3>[0-9]{{1,2}})\s?[日号일]
+        |(?P<n4>{MONTH})\s(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<y4>[0-9]{{4}})(?![0-9-]))?
+        |(?P<d5>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<n5>{MONTH})(?:,?\s(?P<y5>[0-9]{{4}})(?![0-9-]))?
+        |[0-9]{{1,2}}[/.][0-9]{{1,2}}[/.](?:[0-9]{{4}}|[0-9]{{2}})"""
 _ENTITY: Final = re.compile(
     rf"""
     (?:[\s,;:"]+|\((?![0-9])|(?!{MONTH}|(?:usd|eur|gbp|jpy|cny|rmb|krw|inr|thb|chf|cad|aud)\b)[a-z_]+(?=[\s,;!?"')]|[.:](?:\s|$)|$))+
@@ -36,14 +45,7 @@ _ENTITY: Final = re.compile(
     (?P<url>{_FIRST}[a-z][a-z0-9+.-]{{1,15}}://[^\s<>"'`\\^{{}}|，。；）】」]+)
     |(?P<email>(?<![\w.+%-])[A-Za-z0-9._%+-]{{1,64}}@[A-Za-z0-9-]{{1,63}}(?:\.[A-Za-z0-9-]{{1,63}}){{1,8}})
     |(?P<uuid>{_FIRST}[0-9A-Fa-f]{{8}}(?:-[0-9A-Fa-f]{{4}}){{3}}-[0-9A-Fa-f]{{12}}{_LAST})
-    |(?P<date>{_FIRST}(?:
-        (?P<y1>[0-9]{{4}})-(?P<m1>[0-9]{{2}})-(?P<d1>[0-9]{{2}})(?:[T\ ](?P<clock>
-            [0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]+)?)?(?:Z|[+-][0-9]{{2}}:?[0-9]{{2}})?))?
-        |(?P<y2>[0-9]{{4}})/(?P<m2>[0-9]{{1,2}})/(?P<d2>[0-9]{{1,2}})
-        |(?P<y3>[0-9]{{4}})\s?[年년]\s?(?P<m3>[0-9]{{1,2}})\s?[月월]\s?(?P<d3>[0-9]{{1,2}})\s?[日号일]
-        |(?P<n4>{MONTH})\s(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<y4>[0-9]{{4}})(?![0-9-]))?
-        |(?P<d5>[0-9]{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<n5>{MONTH})(?:,?\s(?P<y5>[0-9]{{4}})(?![0-9-]))?
-        |[0-9]{{1,2}}[/.][0-9]{{1,2}}[/.](?:[0-9]{{4}}|[0-9]{{2}}))(?![0-9A-Za-z_])(?!\.[0-9]))
+    |(?P<date>{_FIRST}(?:{_DATE_FORMS})(?![0-9A-Za-z_])(?!\.[0-9]))
     |(?P<time>{_FIRST}(?:[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:\s?[ap]\.?m\b\.?)?|[0-9]{{1,2}}\s?[ap]\.?m\b\.?)(?![0-9:]))
     |(?P<amount>(?:US)?[$€£¥₹₩฿]\s?{_NUMERAL}(?![0-9])
         |{_FIRST}(?:usd|eur|gbp|jpy|cny|rmb|krw|inr|thb|chf|cad|aud)\s?{_NUMERAL}(?![0-9])
@@ -60,14 +62,16 @@ _ENTITY: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_DATE: Final = re.compile(_DATE_FORMS, re.VERBOSE | re.IGNORECASE)
+_CACHED: Final = 4_096
+_CACHED_CHARS: Final = 160
 _ORDINAL: Final = re.compile(r"[0-9]+(?:st|nd|rd|th)\Z", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?)]}'\""
 _CLOCK: Final = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?(?::([0-9]{2}))?\s?(?:([ap])\.?m\.?)?", re.IGNORECASE)
 _AMOUNT: Final = re.compile(rf"(?P<left>[^0-9]*?)\s?(?P<number>{_NUMERAL})\s?(?P<right>[^0-9]*)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """One exact value in a text: `text[start:end]` is how it was written, `value` its normal form."""
 
     kind: EntityKind
@@ -82,7 +86,7 @@ def extract(text: str) -> list[Entity]:
     Ids have a digit beside a letter, `#`, `_` or `-`; a plain number counts from two digits on; words are no entities.
     Full-width digits and letters are read as their usual forms.
     """
-    return list(_entities(_narrow(text)))
+    return _entities(_narrow(text))
 
 
 def normal(value: str) -> str:
@@ -93,7 +97,7 @@ def normal(value: str) -> str:
 def normals(value: str) -> list[str]:
     """The normal form of a value as a whole, then those of the entities in it when it is more than one entity."""
     text = _folded_width(value.strip())
-    found = list(_entities(text))
+    found = _entities(text)
     if found and found[0].start == 0 and found[0].end == len(text):
         return [found[0].value]
     return [" ".join(_folded_width(text.casefold()).split()), *(entity.value for entity in found)]
@@ -111,37 +115,50 @@ def _folded_width(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-def _entities(text: str) -> Iterator[Entity]:
-    for match in _ENTITY.finditer(text):
-        group = match.lastgroup or ""
-        written = match.group()
-        read = _READERS.get(group)
-        entity = read(match, written) if read else None
+def forget_texts() -> None:
+    """Drop the texts remembered to save work, so that nothing erased stays in them."""
+    _spans.cache_clear()
+
+
+def _entities(text: str) -> list[Entity]:
+    form = text.translate(SAME_DIGIT)
+    found: list[Entity] = []
+    for group, start, end in _spans(form) if len(form) <= _CACHED_CHARS else _spans.__wrapped__(form):
+        entity = _READERS[group](text[start:end])
         if entity is not None:
             kind, value, length = entity
-            yield Entity(kind, _folded_width(value), match.start(), match.start() + length)
+            found.append(Entity(kind, _folded_width(value), start, start + length))
+    return found
+
+
+@lru_cache(maxsize=_CACHED)
+def _spans(form: str) -> tuple[tuple[str, int, int], ...]:
+    """(group of _ENTITY, start, end) of what may be an entity: no digit decides it, so all stand as 9 in `form`."""
+    found = ((match.lastgroup, *match.span()) for match in _ENTITY.finditer(form))
+    return tuple((group, start, end) for group, start, end in found if group in _READERS)
 
 
 Read = tuple[EntityKind, str, int]
 """Kind, normal form, and how many of the written characters belong to it."""
 
 
-def _url(_: re.Match[str], written: str) -> Read:
+def _url(written: str) -> Read:
     kept = written.rstrip(_TRAILING)
     return "url", kept.rstrip("/"), len(kept)
 
 
-def _email(_: re.Match[str], written: str) -> Read:
+def _email(written: str) -> Read:
     return "email", written.casefold(), len(written)
 
 
-def _uuid(_: re.Match[str], written: str) -> Read:
+def _uuid(written: str) -> Read:
     return "id", written.lower(), len(written)
 
 
-def _date(match: re.Match[str], written: str) -> Read:
-    form = next((n for n in "12345" if match[f"d{n}"]), None)
-    if form is None:
+def _date(written: str) -> Read:
+    match = _DATE.fullmatch(written)
+    form = next((n for n in "12345" if match and match[f"d{n}"]), None)
+    if match is None or form is None:
         return "date", written, len(written)
     month = match[f"m{form}"] if form in "123" else MONTHS.index(match[f"n{form}"][:3].lower()) + 1
     year = match[f"y{form}"] or "-"
@@ -149,7 +166,7 @@ def _date(match: re.Match[str], written: str) -> Read:
     return "date", f"{value} {match['clock'].upper()}" if match["clock"] else value, len(written)
 
 
-def _time(_: re.Match[str], written: str) -> Read | None:
+def _time(written: str) -> Read | None:
     clock = _CLOCK.match(written)
     if clock is None or int(clock[1]) > 24 or int(clock[2] or 0) > 59:
         return None
@@ -160,7 +177,7 @@ def _time(_: re.Match[str], written: str) -> Read | None:
     return "time", f"{hour:02}:{clock[2] or '00'}{seconds}", len(written)
 
 
-def _amount(_: re.Match[str], written: str) -> Read | None:
+def _amount(written: str) -> Read | None:
     parts = _AMOUNT.match(written)
     if parts is None:
         return None
@@ -168,24 +185,24 @@ def _amount(_: re.Match[str], written: str) -> Read | None:
     return "amount", f"{_CURRENCIES.get(currency, currency)} {_numeral(parts['number'])}", len(written)
 
 
-def _address(_: re.Match[str], written: str) -> Read:
+def _address(written: str) -> Read:
     return "id", written, len(written)
 
 
-def _phone(_: re.Match[str], written: str) -> Read:
+def _phone(written: str) -> Read:
     return "phone", "".join(filter(str.isdigit, written)), len(written)
 
 
-def _path(_: re.Match[str], written: str) -> Read:
+def _path(written: str) -> Read:
     kept = written.rstrip(".,=")
     return "path", kept, len(kept)
 
 
-def _number(_: re.Match[str], written: str) -> Read | None:
+def _number(written: str) -> Read | None:
     return ("number", _numeral(written), len(written)) if len(written) > 1 else None
 
 
-def _id(_: re.Match[str], written: str) -> Read | None:
+def _id(written: str) -> Read | None:
     value = written.removeprefix("#")
     if _ORDINAL.match(value) or not any(map(str.isdigit, value)) or (len(written) < 2):
         return None
@@ -198,7 +215,7 @@ def _numeral(written: str) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-_READERS: Final[dict[str, Callable[[re.Match[str], str], Read | None]]] = {
+_READERS: Final[dict[str, Callable[[str], Read | None]]] = {
     "url": _url, "email": _email, "uuid": _uuid, "date": _date, "time": _time, "amount": _amount, "address": _address,
     "phone": _phone, "path": _path, "number": _number, "id": _id,
 }  # fmt: skip

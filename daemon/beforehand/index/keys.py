@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -24,6 +25,16 @@ _VAGUE: Final = frozenset(
 _ALIKE: Final = {"ids": "id", "num": "number", "nr": "number", "addr": "address", "qty": "quantiti", "tel": "phon"}
 
 
+_NAME: Final = re.compile(r"(?:.*[_\W])?(?:name|title|label|subject|名称|名字|姓名)\Z|.*Name\Z", re.IGNORECASE)
+_ID: Final = re.compile(r"(?:.*[_\W])?(?:id|uuid|sku|code|number|no|key|ref|编号)\Z|.*I[dD]\Z", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def tells(key: str) -> int:
+    """How well the value of a key tells its record from others: 2 for a name, 1 for an id, else 0."""
+    return 2 if _NAME.match(key) else 1 if _ID.match(key) else 0
+
+
 @lru_cache(maxsize=4096)
 def key_words(name: str) -> tuple[str, ...]:
     """The distinct words of a need or key in order, folded so that spellings meet; no numbers, no stop words."""
@@ -31,6 +42,7 @@ def key_words(name: str) -> tuple[str, ...]:
     return tuple(word for word in named if word not in STOP_TERMS) or tuple(named)
 
 
+@lru_cache(maxsize=16_384)
 def surrounding(path: str) -> str:
     """The key of the object that holds the leaf at `path`: `order` of `orders.0.order.id`.
 
@@ -78,6 +90,8 @@ def shares_of(name: frozenset[str], needs: tuple[frozenset[str], ...]) -> tuple[
 
 def forget_keys() -> None:
     """Drop the keys remembered to save work, so that nothing erased stays in them."""
+    tells.cache_clear()
     key_words.cache_clear()
+    surrounding.cache_clear()
     nearness.cache_clear()
     shares_of.cache_clear()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from sys import intern
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from beforehand import limits
-from beforehand.index import sentences, structures
+from beforehand.index import keys, sentences, structures
 
 PassageKind = Literal["leaf", "sentence", "record", "line"]
 
@@ -21,14 +20,11 @@ _RECORD_LEAVES: Final = 12
 _LIST_CAPS: Final = (limits.PASSAGES_PER_EVENT, 100, 30, 10, 3, 1)
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _TELLING: Final = re.compile(r"[^\W_]")
-_NAME: Final = re.compile(r"(?:.*[_\W])?(?:name|title|label|subject|名称|名字|姓名)\Z|.*Name\Z", re.IGNORECASE)
 _FILED: Final = re.compile(r"(?=.{3})[#\w.@-]*[0-9][\w.@-]*\Z")
 """A key that is an id: objects are often filed under theirs."""
-_ID: Final = re.compile(r"(?:.*[_\W])?(?:id|uuid|sku|code|number|no|key|ref|编号)\Z|.*I[dD]\Z", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """One unit of an event.
 
     text: what a packet would say: `item_id: 9624127908 (name: Electric Kettle)`, a sentence, a line.
@@ -52,8 +48,7 @@ class Passage:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     path: str = ""
     key: str = ""
     group: int = 0
@@ -118,18 +113,24 @@ class _Writer:
 
     def _record(self, record: dict[Any, Any], place: _Place) -> None:
         self._groups += 1
-        told = [(_clean(str(key)), shown) for key, value in record.items() if (shown := _short(value))]
+        names = [_clean(str(key)) for key in record]
+        short = [_short(value) for value in record.values()]
+        told = [pair for pair in zip(names, short, strict=True) if pair[1]]
         filed = _FILED.match(place.key) is not None
         identity = _identity(told) or (_said(place.outer, place.key) if filed else place.about)
-        place = replace(place, group=self._groups, about=identity)
+        place = place._replace(group=self._groups, about=identity)
         if filed and all(value != place.key for _, value in told):
-            self._leaf(place.key, replace(place, key=place.outer, about=""))
+            self._leaf(place.key, place._replace(key=place.outer, about=""))
         if len(told) > 1:
             summary = _joined(told)
             if (place.path, summary) not in self._seen:
                 self._emit(summary, place, None, "record")
-        for key, value in record.items():
-            self._open(value, place.below(_clean(str(key)), _clean(str(key))))
+        for name, value, shown in zip(names, record.values(), short, strict=True):
+            inner = place.below(name, name)
+            if shown and inner.depth <= limits.NESTING:
+                self._leaf(shown, inner)
+            else:
+                self._open(value, inner)
 
     def _leaf(self, value: str, place: _Place) -> None:
         if not value or (place.path, value) in self._seen:
@@ -155,7 +156,7 @@ class _Writer:
         for piece in pieces:
             found = sentences.pair(piece)
             if found is not None and len(found[1]) <= _PAIR_CHARS:
-                where = place.below(found[0], found[0]) if place.path else replace(place, key=found[0][:_KEY_CHARS])
+                where = place.below(found[0], found[0]) if place.path else place._replace(key=found[0][:_KEY_CHARS])
                 self._emit(piece, where, found[1], "leaf" if place.path else "line" if listing else "sentence")
             else:
                 self._emit(piece, place, None, "line" if listing else "sentence")
@@ -174,11 +175,13 @@ class _Writer:
 
 def scalar(value: Any) -> str:
     """A JSON scalar as a packet writes it: `true`, `158.9`, stripped text; empty for null."""
+    if isinstance(value, str):
+        return _clean(value.strip())
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return _clean(value.strip() if isinstance(value, str) else str(value))
+    return _clean(str(value))
 
 
 def _clean(text: str) -> str:
@@ -201,11 +204,12 @@ def _short(value: Any) -> str:
 def _identity(told: Iterable[tuple[str, str]]) -> str:
     """The leaf that tells this record from others: a name before an id, the first of each."""
     usable = [(key, value) for key, value in told if len(value) <= _ABOUT_CHARS and len(key) <= _KEY_CHARS]
-    for pattern in (_NAME, _ID):
-        for key, value in usable:
-            if pattern.match(key):
-                return f"{key}: {value}"
-    return ""
+    telling = [keys.tells(key) for key, _ in usable]
+    best = max(telling, default=0)
+    if not best:
+        return ""
+    key, value = usable[telling.index(best)]
+    return f"{key}: {value}"
 
 
 def _joined(told: list[tuple[str, str]]) -> str:

@@ -58,7 +58,10 @@ def terms(text: str) -> list[str]:
     """The terms that an index keeps of `text`, in order, with repetitions."""
     found: list[str] = []
     for chunk in _chunks(text):
-        found += _terms_of(chunk) if len(chunk) <= _CACHED_CHARS else _expand(chunk, single=True)
+        if chunk.isdigit() and chunk.isascii():
+            found.append(chunk[:TERM_CHARS])
+        else:
+            found += _terms_of(chunk) if len(chunk) <= _CACHED_CHARS else _expand(chunk, single=True)
     return found
 
 
@@ -125,6 +128,9 @@ def _expand(chunk: str, *, single: bool) -> Iterator[str]:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle() or chunk.isupper()):
         yield stem(chunk.lower()[:TERM_CHARS])
         return
+    if chunk.isascii():
+        yield from _whole_and_parts(chunk)
+        return
     for run in _RUN.finditer(chunk):
         piece = run.group()
         if run["spaceless"]:
@@ -141,7 +147,10 @@ def _pairs(run: str, *, single: bool) -> Iterator[str]:
 
 
 def _whole_and_parts(piece: str) -> Iterator[str]:
-    piece = _APOSTROPHE.sub("", piece.strip("_'’-.@/:+#\\,"))[:TERM_CHARS]
+    piece = piece.strip("_'’-.@/:+#\\,")
+    if "'" in piece or "’" in piece:
+        piece = _APOSTROPHE.sub("", piece)
+    piece = piece[:TERM_CHARS]
     if not piece:
         return
     whole = piece.lower()

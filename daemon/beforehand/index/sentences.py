@@ -30,8 +30,10 @@ PAIR: Final = re.compile(
 
 def is_series(text: str) -> bool:
     """True for three or more pairs on one line: `Model: A6; Year: 2024; Fuel: gasoline`."""
+    if text.count("; ") < 2:
+        return False
     segments = text.split("; ")
-    return len(segments) > 2 and all(PAIR.match(segment) for segment in segments if segment.strip())
+    return all(PAIR.match(segment) for segment in segments if segment.strip())
 
 
 def is_listing(text: str) -> bool:

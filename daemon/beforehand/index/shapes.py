@@ -22,31 +22,44 @@ NAME: Final = 128
 QUOTED: Final = 256
 
 _MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_DAYS: Final = "mon|tues|wednes|thurs|fri|satur|sun"
-_FOUND: Final = (
-    (DATE, re.compile(rf"\d{{4}}-\d\d?-\d\d?|\b\d{{1,2}}/\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)\b"
-                      rf"|\b(?:{_MONTHS})[a-z]*\.? \d|\b(?:(?:{_DAYS})day|today|tonight|tomorrow|yesterday|weekend)\b"
-                      r"|[月日号]", re.IGNORECASE)),
-    (TIME, re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2} ?[ap]\.?m\b|\b(?:noon|midnight|morning|afternoon|evening)\b",
-                      re.IGNORECASE)),
-    (NUMBER, re.compile(r"(?<![\w.-])[$€£]?\d+(?:[.,]\d+)*(?![\w-])"
-                        r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b")),
-    (MONEY, re.compile(r"[$€£¥]\s?\d|\b\d+(?:\.\d\d)\b|\b(?:dollars?|euros?|usd|bucks)\b", re.IGNORECASE)),
-    (ADDRESS, re.compile(r"[\w.+-]+@[\w-]+\.\w|\+?\d[\d() -]{6,}\d|https?://")),
-    (FILE, re.compile(r"(?<!\w)[\w.-]*/[\w./-]+|\b[\w-]+\.[a-z]{2,4}\b")),
-    (IDENTIFIER, re.compile(r"(?=[#\w.-]*\d)(?=[#\w.-]*[a-z_#])[#\w][\w.-]{2,}|\b\d{5,}\b", re.IGNORECASE)),
-    (NAME, re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\A[A-Z][\w'&]+(?: [A-Z][\w'&]+){0,4}\Z|\| [A-Z]")),
-    (QUOTED, re.compile(r"'[^']{2,}'|\"[^\"]{2,}\"|“[^”]{2,}”")),
-)  # fmt: skip
-_DIGIT: Final = re.compile(r"\d")
-_CUES: Final = {
-    ADDRESS: re.compile("@|://"),
-    FILE: re.compile("[/.]"),
-    IDENTIFIER: _DIGIT,
-    QUOTED: re.compile("['\"“]"),
+_DAYS: Final = "mon tues wednes thurs fri satur sun"
+_SAID: Final = {
+    **dict.fromkeys((f"{day}day" for day in _DAYS.split()), DATE),
+    **dict.fromkeys(("today", "tonight", "tomorrow", "yesterday", "weekend"), DATE),
+    **dict.fromkeys(("noon", "midnight", "morning", "afternoon", "evening"), TIME),
+    **dict.fromkeys(("dollar", "dollars", "euro", "euros", "usd", "bucks"), MONEY),
 }
-"""Without these characters (or a digit, for some) a text has nothing of the kind, and the slower search is spared."""
-_WITH_DIGITS: Final = frozenset({ADDRESS, IDENTIFIER})
+"""Whole words in any case that are of a kind."""
+_NUMERALS: Final = frozenset(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))
+_WITH_DIGITS: Final = (
+    (DATE, "-", re.compile(r"\d{4}-\d\d?-\d")),
+    (DATE, "/", re.compile(r"\b\d{1,2}/\d{1,2}\b")),
+    (DATE, "", re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)),
+    (DATE, " ", re.compile(rf"\b(?:{_MONTHS})[a-z]*\.? \d", re.IGNORECASE)),
+    (TIME, ":", re.compile(r"\b\d{1,2}:\d\d")),
+    (TIME, "", re.compile(r"\b\d{1,2} ?[ap]\.?m\b", re.IGNORECASE)),
+    (NUMBER, "", re.compile(r"(?<![\w.-])[$€£]?\d+(?:[.,]\d+)*(?![\w-])")),
+    (MONEY, "", re.compile(r"[$€£¥]\s?\d")),
+    (MONEY, ".", re.compile(r"\b\d+\.\d\d\b")),
+    (ADDRESS, "", re.compile(r"\d[\d() -]{6,}\d")),
+    (IDENTIFIER, "", re.compile(r"(?=[#\w.-]*\d)(?=[#\w.-]*[a-z_#])[#\w][\w.-]{2,}|\b\d{5,}\b", re.IGNORECASE)),
+)
+"""Kind, what a text must have besides a digit, and what is looked for then."""
+_WITHOUT_DIGITS: Final = (
+    (DATE, "", re.compile("[月日号]")),
+    (ADDRESS, "@", re.compile(r"[\w.+-]@[\w-]+\.\w")),
+    (ADDRESS, "://", re.compile("https?://")),
+    (FILE, "/", re.compile(r"/[\w./-]")),
+    (FILE, ".", re.compile(r"\w-*\.[a-z]{2,4}\b")),
+    (NAME, "", re.compile(r"\A[A-Z][\w'&]+(?: [A-Z][\w'&]+){0,4}\Z")),
+    (NAME, " ", re.compile(r"[a-z,;:] [A-Z][a-z]|\| [A-Z]")),
+    (QUOTED, "'", re.compile("'[^']{2,}'")),
+    (QUOTED, '"', re.compile('"[^"]{2,}"')),
+    (QUOTED, "“", re.compile("“[^”]{2,}”")),
+)
+_DIGIT: Final = re.compile(r"\d")
+SAME_DIGIT: Final = str.maketrans("012345678", "999999999")
+"""For `str.translate`: what is found by form alone is the same for texts that differ in digits alone."""
 _ASKED: Final = {
     DATE: "date day when deadline departure arrival checkin checkout birthday due month year",
     TIME: "time hour when start end minute at schedule",
@@ -61,34 +74,58 @@ _ASKED: Final = {
     " topic",
     QUOTED: "message content text note query title description comment subject body pattern",
 }
-_WORD: Final = re.compile(r"[a-z]+")
+_LETTERS_ONLY: Final = re.compile(r"[a-z]+")
+_WORD: Final = re.compile(r"\w+")
 _CASE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\W]+")
 _LONG: Final = 64
+_CACHED: Final = 4_096
+_CACHED_CHARS: Final = 160
 
 
 def kinds_in(text: str) -> int:
     """The kinds of value that stand in a text, as bits."""
-    found = 0
-    has_digit = _DIGIT.search(text) is not None
-    for kind, pattern in _FOUND:
-        cues = _CUES.get(kind)
-        if (cues is None or (has_digit and kind in _WITH_DIGITS) or cues.search(text)) and pattern.search(text):
+    form = text.translate(SAME_DIGIT)
+    return _kinds_in(form) if len(form) <= _CACHED_CHARS else _kinds_in.__wrapped__(form)
+
+
+@lru_cache(maxsize=_CACHED)
+def _kinds_in(form: str) -> int:
+    words = set(_WORD.findall(form))
+    found = 0 if words.isdisjoint(_NUMERALS) else NUMBER
+    for word in _SAID.keys() & map(str.lower, words):
+        found |= _SAID[word]
+    for kind, cue, pattern in _WITHOUT_DIGITS:
+        if cue in form and not found & kind and pattern.search(form):
             found |= kind
+    if _DIGIT.search(form):
+        for kind, cue, pattern in _WITH_DIGITS:
+            if cue in form and not found & kind and pattern.search(form):
+                found |= kind
     return found
+
+
+def forget_texts() -> None:
+    """Drop the texts remembered to save work, so that nothing erased stays in them."""
+    _kinds_in.cache_clear()
+    _outline.cache_clear()
 
 
 @lru_cache(maxsize=4096)
 def kinds_asked(name: str) -> int:
     """The kinds of value that an argument of this name asks for, as bits; 0 when the name does not tell."""
-    named = set(_WORD.findall(_CASE.sub(" ", name).lower()))
+    named = set(_LETTERS_ONLY.findall(_CASE.sub(" ", name).lower()))
     named |= {word.removesuffix("s") for word in named}
     return sum(kind for kind, asking in _WORDS.items() if named & asking)
 
 
-@lru_cache(maxsize=16_384)
 def outline(value: str) -> str:
     """The form of a value: digits as 9, letters as a, each run at most twice: `#W6619432` is `#a99`."""
-    return _RUNS.sub(r"\1\1", _LETTERS.sub("a", _DIGIT.sub("9", value[:_LONG])))
+    return _outline(value[:_LONG].translate(SAME_DIGIT))
+
+
+@lru_cache(maxsize=_CACHED)
+def _outline(form: str) -> str:
+    return _RUNS.sub(r"\1\1", _LETTERS.sub("a", _DIGIT.sub("9", form)))
 
 
 _LETTERS: Final = re.compile(r"[^\W\d_]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import name_words, terms
@@ -14,8 +14,7 @@ _NOTHING: Final[frozenset[str]] = frozenset()
 _IDENTIFIER: Final = re.compile(r"(?=\S*\d)[#\w][\w.@:/-]{2,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """A passage with its words, for as long as the event is being taken in; afterwards they are numbers on the shelf.
 
     key: words of the leaf's key. terms: of the whole passage, in order, with repetitions. words: the same, distinct and

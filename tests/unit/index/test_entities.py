@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beforehand.index import keys
+from beforehand.index import extraction, keys, shapes
 from beforehand.index.entities import Entities
 from beforehand.index.passages import split
 
@@ -176,3 +176,11 @@ def test_the_object_around_a_leaf_is_the_next_step_that_is_no_id():
     assert keys.surrounding("payment_methods.card_77.balance") == "payment_methods"
     assert keys.surrounding("items.0") == "items"
     assert keys.surrounding("id") == keys.surrounding("") == ""
+
+
+def test_forgetting_drops_the_texts_and_keys_remembered_to_save_work():
+    memory = Memory({"canary_id": "canary-1"})
+    shapes.kinds_in("canary-1")
+    memory.entities.forget([0])
+    for kept in (extraction._spans, shapes._kinds_in, shapes._outline, keys.key_words, keys.surrounding, keys.tells):
+        assert kept.cache_info().currsize == 0

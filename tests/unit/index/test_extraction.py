@@ -96,3 +96,9 @@ def test_other_text_is_folded():
 @pytest.mark.parametrize(("left", "right"), [("W1234", "W12345"), ("007", "7"), ("W-12", "W12"), ("1.5", "1.05")])
 def test_look_alikes_have_different_normal_forms(left, right):
     assert normal(left) != normal(right)
+
+
+def test_texts_that_differ_in_digits_alone_keep_their_own_values():
+    texts = ("#W123 at 10:05 for $20", "#W987 at 23:59 for $75")
+    values = [[entity.value for entity in extract(text)] for text in texts]
+    assert values == [["W123", "10:05", "usd 20"], ["W987", "23:59", "usd 75"]]

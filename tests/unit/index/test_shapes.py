@@ -46,3 +46,15 @@ def test_values_of_one_form_share_their_outline():
     assert outline("#W6619432") == outline("#W12") == "#a99"
     assert outline("#W6619432") != outline("W6619432")
     assert outline("Ann") == outline("Christopher")
+
+
+@pytest.mark.parametrize(
+    "text", ["Monday, ONE ticket", "log.txt at 17:05", "pay $12.50 by May 3rd", "#W6619432 or 0815"]
+)
+def test_kinds_do_not_depend_on_which_digits_stand_in_a_text(text: str):
+    assert kinds_in(text) == kinds_in(text.translate(shapes.SAME_DIGIT))
+
+
+def test_a_capitalised_numeral_is_a_word_and_a_capitalised_day_is_a_day():
+    assert kinds_in("the One and only") & shapes.NUMBER == 0
+    assert kinds_in("on MONDAY") == shapes.DATE

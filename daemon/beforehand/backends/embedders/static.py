@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import math
+import re
+import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -28,6 +31,9 @@ TOKENIZER: Final = "tokenizer.json"
 
 READING: Final = 1
 """Version of how this module turns rows into a vector; part of the fingerprint."""
+
+_WORD: Final = re.compile(rf"[^\t\n\r {re.escape(string.punctuation)}]+")
+"""What stands between ASCII blanks and punctuation, which end a word whatever stands around them."""
 
 ADVICE: Final = "Reinstall the package or restore the folder; until then, set embedder.kind to `hashing` or `none`."
 
@@ -69,6 +75,7 @@ class StaticEmbedder:
         self._table = _array(folder / TABLE, contents, np.int8, (manifest.tokens, manifest.dimensions))
         self._weights = _array(folder / WEIGHTS, contents, np.uint16, (manifest.tokens,)).astype(np.float64)
         self._tokenizer = _tokenizer(folder / TOKENIZER, contents, manifest.tokens)
+        self._whole = _whole_words(contents[TOKENIZER], self._tokenizer, self._weights)
         self._fingerprint = _fingerprint(manifest)
 
     @property
@@ -97,10 +104,39 @@ class StaticEmbedder:
         return vectors
 
     def _pieces(self, text: str) -> NDArray[np.intp]:
+        """Numbers of the pieces of a text, in any order; words that are one piece need no library."""
+        text = text[: limits.EMBEDDED_CHARS]
+        if not self._whole:
+            return np.array(self._tokenized(text), np.intp)
+        known, rest = [], []
+        for word in _WORD.findall(text.lower() if text.isascii() else text):
+            piece = self._whole.get(word)
+            if piece is None:
+                rest.append(word)
+            else:
+                known.append(piece)
+        return np.array(known + self._tokenized(" ".join(rest)) if rest else known, np.intp)
+
+    def _tokenized(self, text: str) -> list[int]:
         # One text a call: the batch calls of the library start a pool with a thread per core.
         # A lone surrogate, which the library refuses, becomes a question mark.
-        readable = text[: limits.EMBEDDED_CHARS].encode("utf-8", "replace").decode("utf-8")
-        return np.array(self._tokenizer.encode(readable, add_special_tokens=False).ids, dtype=np.intp)
+        readable = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+        return self._tokenizer.encode(readable, add_special_tokens=False).ids
+
+
+def _whole_words(form: bytes, tokenizer: Tokenizer, weights: NDArray[np.float64]) -> dict[str, int]:
+    """Words in lower case that are one piece each; none when words and marks may be read otherwise inside a text.
+
+    WordPiece takes the longest piece first, so a word of the vocabulary is that piece. form: of the tokenizer, as JSON.
+    """
+    parts = json.loads(form)
+    kinds = [(parts[part] or {}).get("type") for part in ("normalizer", "pre_tokenizer", "model")]
+    plain = kinds == ["BertNormalizer", "BertPreTokenizer", "WordPiece"] and parts["normalizer"]["lowercase"]
+    marks = [tokenizer.encode(mark, add_special_tokens=False).ids for mark in string.punctuation]
+    if not plain or parts["added_tokens"] or any(weights[pieces].any() for pieces in marks):
+        return {}
+    vocabulary = tokenizer.get_vocab()
+    return {word: vocabulary[word] for word in vocabulary if word.isascii() and word.isalnum() and word == word.lower()}
 
 
 def _read(path: Path) -> bytes:
