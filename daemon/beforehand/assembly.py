@@ -192,6 +192,7 @@ def policy_of(settings: PolicySettings) -> Policy:
         token_price=settings.token_price,
         rule_share=settings.rule_share,
         bar=settings.bar,
+        workflows=settings.workflows,
     )
 
 
@@ -224,7 +225,7 @@ def _pipeline(
             root=root,
             boot=boot or secrets.token_hex(8),
         ),
-        answers=Answers(publisher, parts.embedder, world.clock, policy, root),
+        answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures),
         clock=world.clock,
         measures=world.measures,
         policy=policy,

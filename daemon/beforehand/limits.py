@@ -126,6 +126,28 @@ PASSAGE_CHARS: Final = 400
 EMBEDDED_CHARS: Final = 4_096
 """An embedder reads so much of one text: a vector of more would say nothing of any part."""
 
+# --- workflows ---
+TRAIL_EVENTS: Final = 1_000
+"""Events of one run under way that its calls are read from."""
+TRAIL_RUNS: Final = 64
+"""Runs of one agent whose calls are taken down at the same time; past that the one that began first is left."""
+TASK_TYPES: Final = 64
+"""Sorts of task that an agent has experience of; the one that was longest not done goes."""
+TOOLS_KNOWN: Final = 2_000
+"""Tools of one agent whose usual arguments are known; the one known longest goes."""
+PRACTICE_RUNS: Final = 64
+"""Newest runs of one sort of task that all counts and workflows are drawn from."""
+PRACTICE_LEAST: Final = 3
+"""Cases from which on something may be called usual."""
+INDUCED_EVERY_RUNS: Final = 16
+"""Runs after which, at the latest, the steps of workflows are induced anew."""
+WORKFLOW_STEPS: Final = 12
+"""Steps of one workflow."""
+WORKFLOWS_OF_A_TASK: Final = 8
+"""Workflows in force for one sort of task."""
+MINED_PATTERNS: Final = 96
+"""Patterns that one induction extends, the best first."""
+
 # --- rules ---
 PACK_BYTES: Final = 131_072
 """One file of a rule pack."""

@@ -105,6 +105,7 @@ class PolicySettings(Section):
     bar: Annotated[float, Field(ge=0, le=1)] = Field(
         0.06, description="probability that the best item needs for anything to be said"
     )
+    workflows: bool = Field(default=True, description="say what earlier runs teach: missing and next calls, failures")
     model: str = Field(
         "default",
         description="`default`: the promoted trigger model, the shipped one while none is; else one by name or folder; "

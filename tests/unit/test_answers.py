@@ -86,7 +86,7 @@ def test_an_identifier_is_answered_exactly_among_look_alikes():
 def test_a_mode_that_is_not_served_says_which_are():
     async def play(stage):
         await stage.event("a plain event of this run")
-        reply = await stage.recall("x", mode="workflow")
+        reply = await stage.recall("x", mode="aggregate")
         assert reply["status"] == "error"
         assert "timeline" in reply["reason"]
 

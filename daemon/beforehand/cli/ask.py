@@ -52,7 +52,7 @@ def recall(
     agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
     run: Annotated[str, typer.Argument(help="Run.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    mode: Annotated[str, typer.Option(help="auto, exact, semantic, tree, timeline or facts.")] = "auto",
+    mode: Annotated[str, typer.Option(help="auto, exact, semantic, tree, timeline, facts or workflow.")] = "auto",
     k: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 10,
     config: Config = None,
     host: Host = None,

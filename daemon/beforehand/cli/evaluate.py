@@ -46,14 +46,16 @@ def command(
     match: Annotated[str | None, typer.Option(help="Only runs whose id this regular expression finds.")] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="So many runs, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the runs and weaves them.")] = 0,
+    needs: Annotated[bool, typer.Option("--needs/--no-needs", help="Whether plans say what steps need.")] = True,
+    workflows: Annotated[bool | None, typer.Option(help="Whether earlier runs teach, instead of as set.")] = None,
     model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
     json: Json = False,
 ) -> None:
     """Replay recorded runs and compare what each policy puts before every step, with what the step then needed."""
     with advising():
-        settings = load(config, policy={"model": model, "window_events": view})
+        settings = load(config, policy={"model": model, "window_events": view, "workflows": workflows})
         named = [run for run in read(file) if match is None or re.search(match, run.id)]
-        chosen = drawn(named, split, runs, seed)
+        chosen = [replace(run, silent=not needs) for run in drawn(named, split, runs, seed)]
         scores = asyncio.run(
             _evaluate(settings, chosen, setting, policy or [], budget or _BUDGETS, view=view, seed=seed)
         )

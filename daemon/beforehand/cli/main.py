@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from beforehand.cli import ask, embed, evaluate, keep, look, models, rules, run, train
+from beforehand.cli import ask, embed, evaluate, keep, look, models, rules, run, train, workflows
 
 app = typer.Typer(
     name="beforehand",
@@ -21,3 +21,4 @@ evaluate.add_to(app)
 embed.add_to(app)
 app.add_typer(rules.app, name="rules")
 app.add_typer(models.app, name="models")
+app.add_typer(workflows.app, name="workflows")

@@ -21,6 +21,7 @@ from beforehand.index.topic_tree import TopicTree
 from beforehand.memory.claims import stated
 from beforehand.memory.codes import Codes
 from beforehand.memory.facts import FactBook
+from beforehand.memory.flows import Flows
 from beforehand.memory.nearest import Nearest
 from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of
 from beforehand.memory.session import Session
@@ -67,6 +68,7 @@ class AgentMemory:
         self.shelf = Shelf()
         self.slots = Slots()
         self._heard: list[int] = []
+        self.flows = Flows()
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 
@@ -82,6 +84,7 @@ class AgentMemory:
         """Fold in one new message. The caller has asked `session(run).knows(entry)` first."""
         session = self.session(entry.scope.run)
         dropped = session.take(entry)
+        self.flows.take(entry, session)
         event = self._remember(entry, entry.message, session) if isinstance(entry.message, Event) else None
         return Taken(session, session.position, event, dropped)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import structlog
 
@@ -15,6 +15,7 @@ from beforehand.context.packet import span
 from beforehand.context.tokens import count_tokens
 from beforehand.errors import NotFound
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.consulting import asks_how
 from beforehand.memory.recall import Channel, Found
 from beforehand.memory.router import recall
 from beforehand.memory.session import Session
@@ -25,30 +26,37 @@ from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
 from beforehand.messages.values import moment
 from beforehand.pipeline.claimed import answer
+from beforehand.pipeline.derived import workflows_for
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.questions import read
-from beforehand.ports import Clock, Embedder
+from beforehand.ports import Clock, Embedder, Measures
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
 _ITEM_OVERHEAD: Final = 400
 """Bytes of an item beside its text, at most."""
-_ROUTES: Final[dict[str, tuple[Channel, ...]]] = {
+Part = Channel | Literal["workflow"]
+"""What a question is put to: a channel that finds events, or what was derived from them."""
+_ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "auto": ("exact", "facts", "tree"),
     "exact": ("exact",),
     "semantic": ("semantic",),
     "timeline": ("timeline",),
     "tree": ("tree",),
     "facts": ("facts",),
+    "workflow": ("workflow",),
 }
-_WHY: Final[dict[Channel, str]] = {
+_WHY: Final[dict[Part, str]] = {
     "exact": "identifiers and argument names are answered exactly, before any likeness",
     "facts": "what stands now",
     "tree": "likeness by words and meaning, and what was said beside it, after what is exact",
     "semantic": "asked for",
     "timeline": "the question names a stretch of time or order",
+    "workflow": "the question is about the way to do something",
 }
 
+Answered = tuple[list[tuple[Part, Choice]], list[Found], Sequence[Part]]
+"""What was derived, with the part that it comes from; what was found; what was asked, in order."""
 _TOPICS: Final = 2
 """Parts of the runs that a question to the tree is told of."""
 
@@ -62,6 +70,7 @@ class Answers:
     clock: Clock
     policy: Policy
     root: str
+    measures: Measures
 
     def answer(self, memory: AgentMemory, session: Session, entry: Entry) -> None:
         """Publish the reply to one question."""
@@ -86,20 +95,25 @@ class Answers:
         """The reply to one question; one that cannot be answered says why."""
         watermark = Watermark(event=session.newest_event, position=session.position)
         try:
-            found, asked = self._ask(memory, session, question)
+            derived, found, asked = self._ask(memory, session, question)
         except NotFound as error:
             return Reply(id=question_id, status="error", reason=str(error), watermark=watermark)
         budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
         now_us = self.clock.now_us()
-        choices = [_choice(memory, session, find, rank, now_us) for rank, find in enumerate(found)]
+        choices = [choice for _, choice in derived]
+        choices += [_choice(memory, session, find, rank, now_us) for rank, find in enumerate(found)]
         missing = self.embedder is None and question.mode == "semantic"  # what was asked for, and nothing else answers
         fitted = fit(choices, budget)
-        items = [_item(choice, find) for choice, find in zip(choices, found, strict=True)]
+        scored = [(part, choice.probability) for part, choice in derived] + [(one.channel, one.score) for one in found]
+        items = [_item(choice, *score) for choice, score in zip(choices, scored, strict=True)]
+        kept = _within(items, question.budget_tokens)
+        for item in kept:
+            self.measures.count("beforehand_recall_tokens_total", count_tokens(item.text), channel=item.channel)
         return Reply(
             id=question_id,
-            status="degraded" if missing else "ready" if found else "empty",
+            status="degraded" if missing else "ready" if items else "empty",
             reason="without embedder" if missing else None,
-            items=_within(items, question.budget_tokens),
+            items=kept,
             rendered=fitted.rendered,
             tokens=fitted.tokens,
             searched=len(memory.events),
@@ -107,23 +121,32 @@ class Answers:
             watermark=watermark,
         )
 
-    def _ask(self, memory: AgentMemory, session: Session, question: Question) -> tuple[list[Found], Sequence[Channel]]:
-        """Channels in the order of their exactness until there are k different finds."""
-        channels = _ROUTES.get(question.mode)
-        if channels is None:
+    def _ask(self, memory: AgentMemory, session: Session, question: Question) -> Answered:
+        """What is derived, then channels in the order of their exactness until there are k different finds."""
+        parts = _ROUTES.get(question.mode)
+        if parts is None:
             raise NotFound(f"mode {question.mode!r} is not served.", f"Ask with one of {', '.join(_ROUTES)}.")
         reading = read(memory, session, question, self.clock.now_us())
-        if question.mode == "auto" and reading.windowed:
-            channels = (*channels, "timeline") if question.query else ("timeline",)
+        if question.mode == "auto":
+            if reading.windowed:
+                parts = (*parts, "timeline") if question.query else ("timeline",)
+            if asks_how(question.query):
+                parts = ("workflow", *parts)
         vector = None if self.embedder is None or not question.query else self.embedder.embed([question.query])[0]
+        derived: list[tuple[Part, Choice]] = []
         found: dict[tuple[object, ...], Found] = {}
-        for channel in channels:
-            for find in recall(memory, reading.recall(channel), vector):
-                fact = find.standing and find.standing.claim.number
-                found.setdefault((find.row, find.passage, fact), find)
-        return list(found.values())[: question.k], channels
+        for part in parts:
+            started_s = self.clock.monotonic_s()
+            if part == "workflow":
+                derived += [(part, choice) for choice in workflows_for(memory, session, question)]
+            else:
+                for find in recall(memory, reading.recall(part), vector):
+                    fact = find.standing and find.standing.claim.number
+                    found.setdefault((find.row, find.passage, fact), find)
+            self.measures.observe("beforehand_recall_seconds", self.clock.monotonic_s() - started_s, channel=part)
+        return derived, list(found.values())[: max(0, question.k - len(derived))], parts
 
-    def _why(self, memory: AgentMemory, channel: Channel, question: Question) -> str:
+    def _why(self, memory: AgentMemory, channel: Part, question: Question) -> str:
         """Why a channel was asked; a question to the tree alone is told which parts of the runs it is near to.
 
         A narrowed question is not: their words may come from events that it left out.
@@ -153,17 +176,16 @@ def _choice(memory: AgentMemory, session: Session, found: Found, rank: int, now_
     )
 
 
-def _item(choice: Choice, found: Found) -> ReplyItem:
-    assert choice.at_us is not None  # noqa: S101  every event has its time
+def _item(choice: Choice, channel: Part, score: float) -> ReplyItem:
     return ReplyItem(
         event_ids=list(choice.event_ids),
         kind=choice.kind,
         text=named(choice).text,
-        at=moment(choice.at_us),
+        at=None if choice.at_us is None else moment(choice.at_us),
         source=choice.tool or choice.source,
         authority=choice.authority,
-        channel=found.channel,
-        score=found.score,
+        channel=channel,
+        score=score,
         valid=None if choice.valid is None else span(*choice.valid),
         conflicts_with=[event_id for other in choice.conflicts for event_id in other.event_ids],
     )

@@ -22,6 +22,7 @@ from beforehand.memory.session import Session
 from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Reason
+from beforehand.pipeline.advising import advised
 from beforehand.pipeline.barring import barred
 from beforehand.pipeline.claimed import as_claimed
 from beforehand.pipeline.runbook import Runbook
@@ -145,6 +146,8 @@ class Foresight:
             for firing in firings
             if (warned := _warning(firing)) and not book.within(named(warned).id, firing.rule, step.id, now_us)
         ]
+        if self._policy.workflows:
+            choices += advised(memory, session, step, book)
         worthy = (one for one in scored if one.left_out is None)
         model = "none" if self._model is None else self._model.card.name
         choices += [
@@ -156,6 +159,7 @@ class Foresight:
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
+        step = memory.flows.completed(step) if self._policy.workflows else step
         fired = fire(self._packs, situation_of(memory, session, step, now_us, self._recent_of(memory, session)))
         ask = Ask.of(step)
         moment = Moment.of(memory, session, step, ask)

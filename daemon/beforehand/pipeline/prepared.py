@@ -21,7 +21,8 @@ Basis = tuple[Any, ...]
 def basis(memory: AgentMemory, session: Session, step: Step, book: Runbook) -> Basis:
     """All that a decision is made from, but the time: equal for two moments between which nothing changed."""
     plan = session.itinerary
-    return len(memory.events), id(plan.plan), plan.last_ok, step.announcement, step.space, step.mutates, book.finals
+    announced = step.announcement, step.space, step.mutates
+    return len(memory.events), id(plan.plan), plan.last_ok, *announced, book.finals, memory.flows.version
 
 
 @dataclass(slots=True)

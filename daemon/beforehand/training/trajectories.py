@@ -50,7 +50,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """One recorded run. `spaces`: where runs were woven into one, a label for each event (and the step of a call)."""
+    """One recorded run. `spaces`: where runs were woven into one, a label for each event (and the step of a call).
+
+    silent: its plan names tools and goals, and not what they need.
+    """
 
     id: str
     source: str
@@ -60,6 +63,7 @@ class Trajectory:
     outcome: float | None = None
     split: str = ""
     spaces: tuple[str, ...] = ()
+    silent: bool = False
 
     def calls(self, view: int = 0) -> list[Call]:
         """The calls in order. view: newest events that the agent still sees; what stands there is not needed."""
@@ -113,7 +117,8 @@ class Trajectory:
     def _told(self, index: int) -> dict[str, Any]:
         """What a step says of itself when it begins: for those that the plan had no room for."""
         name = self.events[index]["name"]
-        return {"tool": name, "goal": in_words(name), "needs": list(self.needs_of.get(name, ()))}
+        needs = () if self.silent else self.needs_of.get(name, ())
+        return {"tool": name, "goal": in_words(name), "needs": list(needs)}
 
     def _calls(self) -> list[int]:
         return [index for index, event in enumerate(self.events) if event["type"] == "call"]

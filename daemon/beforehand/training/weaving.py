@@ -32,6 +32,7 @@ def woven(runs: Sequence[Trajectory], *, labelled: bool, seed: int = 0) -> Traje
         needs_of=first.needs_of,
         split=first.split,
         spaces=tuple(spaces) if labelled else (),
+        silent=first.silent,
     )
 
 

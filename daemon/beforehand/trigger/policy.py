@@ -17,3 +17,4 @@ class Policy:
     token_price: float = 0.00002
     rule_share: float = 0.05
     bar: float = 0.06
+    workflows: bool = True

@@ -1,0 +1,124 @@
+"""Commands of workflows: what recorded or lived runs teach, and what that would have been worth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from beforehand.backends.journal.sqlite import SqliteJournal
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli.evaluate import drawn
+from beforehand.cli.shared import Json, advising, out, print_json
+from beforehand.errors import NotFound
+from beforehand.memory.flows import Flows
+from beforehand.memory.session import Session
+from beforehand.memory.workflows import Workflow
+from beforehand.messages.topics import Scope
+from beforehand.settings import JournalSettings
+from beforehand.training.experience import learn, worth
+from beforehand.training.trajectories import read
+
+app = typer.Typer(no_args_is_help=True, help="Workflows: what runs that went well have in common.")
+_RECORDED = (".jsonl", ".gz")
+
+
+@app.command()
+def induce(
+    source: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz), or a daemon's journal.")],
+    agent: Annotated[str | None, typer.Option(help="Only this agent of a journal, as tenant/agent.")] = None,
+    task_type: Annotated[str | None, typer.Option(help="Only workflows of this sort of task.")] = None,
+    retired: Annotated[bool, typer.Option("--retired", help="Those that evidence no longer bears out.")] = False,
+    json: Json = False,
+) -> None:
+    """The workflows that runs teach: the same that a daemon draws from its journal as they are lived."""
+    with advising():
+        if not source.is_file():
+            raise NotFound(f"no file {source}.", "Name recorded runs (.jsonl, .jsonl.gz) or a journal.")
+        known = {"recorded": _recorded(source)} if source.suffix in _RECORDED else asyncio.run(_lived(source, agent))
+    rows = [
+        (who, workflow)
+        for who, flows in known.items()
+        for workflow in flows.workflows(retired=retired)
+        if task_type is None or workflow.task_type == task_type
+    ]
+    if json:
+        print_json([{"agent": who, **asdict(workflow), "success": workflow.success} for who, workflow in rows])
+    else:
+        _show(rows)
+
+
+@app.command()
+def measure(
+    file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
+    split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="So many runs, drawn by the seed.")] = None,
+    seed: Annotated[int, typer.Option(help="Draws the runs and the calls that are left out of plans.")] = 0,
+    json: Json = False,
+) -> None:
+    """What the runs before each run would have said before its steps, by how many of its sort there had been.
+
+    Next calls that were named and right; calls taken from a plan that were noticed; whole plans that were found
+    wanting all the same.
+    """
+    with advising():
+        bands = worth(drawn(read(file), split, runs, seed), seed)
+    rows = [{"earlier_runs": f"{band}+", **asdict(counted)} for band, counted in bands.items()]
+    if json:
+        print_json({"file": file.name, "rows": rows})
+        return
+    table = Table(*rows[0], box=None)
+    for row in rows:
+        table.add_row(*map(str, row.values()))
+    out.print(table)
+
+
+def _recorded(file: Path) -> Flows:
+    flows = Flows()
+    for run in read(file):
+        learn(flows, run)
+    return flows
+
+
+async def _lived(path: Path, agent: str | None) -> dict[str, Flows]:
+    """The workflow memory of each agent, folded anew from the journal. Raises NotFound."""
+    tenant, slash, name = (agent or "").partition("/")
+    if agent is not None and not (slash and name):
+        raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+    journal = SqliteJournal(JournalSettings(path=path), RecordedMeasures())
+    known: dict[str, Flows] = {}
+    sessions: dict[Scope, Session] = {}
+    async with journal.open():
+        async for page in journal.read(tenant=tenant or None, agent=name or None):
+            for row in page:
+                scope = row.entry.scope
+                session = sessions.setdefault(scope, Session(scope, 0))
+                if session.knows(row.entry) is None:
+                    session.take(row.entry)
+                    known.setdefault(f"{scope.tenant}/{scope.agent}", Flows()).take(row.entry, session)
+    return known
+
+
+def _show(rows: list[tuple[str, Workflow]]) -> None:
+    table = Table("agent", "workflow", "version", "went well", "steps", "risks", box=None)
+    for who, workflow in rows:
+        table.add_row(who, workflow.name, str(workflow.version), _rate(workflow), *_columns(workflow))
+    out.print(table)
+    out.print(f"{len(rows)} workflows")
+
+
+def _rate(workflow: Workflow) -> str:
+    _, low, high = workflow.success
+    return f"{workflow.support} of {workflow.runs} ({low:.0%} to {high:.0%})"
+
+
+def _columns(workflow: Workflow) -> Iterator[str]:
+    yield " > ".join(workflow.steps)
+    yield workflow.retired or "; ".join(
+        f"{risk.tool} failed in {risk.failed} of {risk.tried}" for risk in workflow.risks
+    )
