@@ -12,6 +12,7 @@ import orjson
 from beforehand import limits
 from beforehand.index.echo import strip_packets
 from beforehand.index.redaction import redact, redact_data
+from beforehand.memory.claims import RANK
 from beforehand.memory.remembered import authority_of
 from beforehand.memory.steps import Order
 from beforehand.messages.inbound import Event
@@ -21,7 +22,6 @@ _PROBLEM_CHARS: Final = 100
 _VALUE_CHARS: Final = 60
 _TELLING: Final = 3
 """Characters of a value from which on the text that holds it may be its source."""
-_RANK: Final[dict[Authority, int]] = {"user": 3, "tool": 2, "agent": 1, "unknown": 0}
 USER: Final = "user"
 
 
@@ -114,7 +114,7 @@ class Doing:
             ordered = sorted(ordered, key=lambda one: one[0] or (0, 0))
         self.calls += tuple(_calls(ordered))
         said_by = [authority_of(event.source, event.role) for _, _, event in ordered if event.kind == "action"]
-        self.authority = min((self.authority, *said_by), key=_RANK.__getitem__)
+        self.authority = min((self.authority, *said_by), key=RANK.__getitem__)
         self.events = []
 
     def _did(self, tool: str) -> None:
