@@ -6,10 +6,10 @@ import pytest
 
 from beforehand.context.budget import fit
 from beforehand.context.packet import assemble
-from beforehand.context.tokens import count_tokens
 from beforehand.errors import SettingsError
 from beforehand.index.echo import CLOSING, OPENING
 from beforehand.index.redaction import redact, redact_data
+from beforehand.index.tokens import count_tokens
 from beforehand.messages import codec
 from beforehand.settings import load
 from memories import header, said, value

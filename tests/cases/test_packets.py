@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from beforehand.context.tokens import count_tokens
 from beforehand.errors import SettingsError
+from beforehand.index.tokens import count_tokens
 from beforehand.settings import load
 from stage import RUN, staged
 

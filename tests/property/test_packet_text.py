@@ -14,8 +14,8 @@ from beforehand.context.choice import Choice, Claim
 from beforehand.context.excerpt import excerpt
 from beforehand.context.guard import quote
 from beforehand.context.packet import assemble, same_content
-from beforehand.context.tokens import count_tokens
 from beforehand.index.echo import CLOSING, OPENING, strip_packets
+from beforehand.index.tokens import count_tokens
 from memories import header
 
 unhurried = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])

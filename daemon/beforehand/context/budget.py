@@ -1,6 +1,6 @@
 """Which of the chosen memories a budget buys.
 
-The unit of account is a quarter of a token (see `context.tokens`), in which the cost of the rendered text is the exact
+The unit of account is a quarter of a token (see `index.tokens`), in which the cost of the rendered text is the exact
 sum of wrapper, lines and texts; so nothing is rendered to be counted, and the sum is never exceeded (case P3).
 
 Values of one event share their line's prefix, which makes a second value cheaper than the first. Items are therefore
@@ -26,7 +26,7 @@ from beforehand.context import rendering
 from beforehand.context.choice import Choice
 from beforehand.context.pieces import LEAST_CHARS, Piece, pieces_of, shortened, size_of
 from beforehand.context.rendering import render
-from beforehand.context.tokens import QUARTERS, count_tokens
+from beforehand.index.tokens import QUARTERS, count_tokens
 
 HEADER_BYTES: Final = 10 * 1_024
 """A packet's JSON without its items, reasons and ids in their longest form included."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from beforehand.messages.outbound import Authority, ItemKind, Reason
+from beforehand.messages.outbound import Authority, ItemKind, Why
 from beforehand.messages.values import moment
 
 
@@ -28,8 +28,7 @@ class Claim:
     item_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """One chosen memory, not yet quoted.
 
     text: what is shown when there is no `value`; else `key: value` is shown.
@@ -58,7 +57,7 @@ class Choice:
     valid: tuple[int | None, int | None] | None = None
     conflicts: tuple[Claim, ...] = ()
     note: str = ""
-    why: tuple[Reason, ...] = ()
+    why: tuple[Why, ...] = ()
     keep: tuple[tuple[int, int], ...] = ()
 
 
@@ -91,6 +90,11 @@ def named(choice: Choice) -> Named:
 def identity(choice: Choice) -> str:
     """The id that the item of this choice has in every packet."""
     return named(choice).id
+
+
+def identified(kind: ItemKind, text: str, event_ids: tuple[str, ...]) -> str:
+    """The same from what the choice is made of, when no one contradicts it."""
+    return _hashed(kind, text, event_ids)
 
 
 def opposed(choice: Choice) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Final
 from beforehand.context.budget import Fitted, fit
 from beforehand.context.choice import Choice, opposed
 from beforehand.context.pieces import ITEM_EVENTS, ITEM_REASONS, Piece, source_of
-from beforehand.context.tokens import count_tokens
-from beforehand.messages.outbound import Assignment, Item, Packet, PacketStatus, Watermark
+from beforehand.index.tokens import count_tokens
+from beforehand.messages.outbound import Assignment, Item, Packet, PacketStatus, Reason, Watermark
 from beforehand.messages.topics import Scope
 from beforehand.messages.values import moment
 
@@ -143,7 +143,7 @@ def _item(piece: Piece) -> Item:
         event_ids=list(choice.event_ids[-ITEM_EVENTS:]),
         valid=None if choice.valid is None else span(*choice.valid),
         conflicts_with=opposed(choice),
-        why=list(choice.why[:ITEM_REASONS]),
+        why=[Reason(trigger=trigger, name=name, score=score) for trigger, name, score in choice.why[:ITEM_REASONS]],
         probability=choice.probability,
         tokens=count_tokens(piece.shown.text),
     )

@@ -1,4 +1,4 @@
-"""What can be bought of each chosen memory, and for how much. Costs are quarters of a token (see `context.tokens`)."""
+"""What can be bought of each chosen memory, and for how much. Costs are quarters of a token (see `index.tokens`)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def size_of(piece: Piece) -> int:
     choice, text = piece.of.choice, piece.shown.text
     reasons = choice.why[:ITEM_REASONS]
     characters = len(choice.tool or choice.source or "") + sum(map(len, choice.event_ids[-ITEM_EVENTS:]))
-    characters += sum(len(reason.name) for reason in reasons)
+    characters += sum(len(name) for _, name, _ in reasons)
     # A quoted text has no control characters, so in ASCII only these two are escaped.
     shown = len(text) + text.count('"') + text.count("\\") if text.isascii() else len(orjson.dumps(text))
     return FIXED_BYTES + 28 * len(choice.conflicts) + 80 * len(reasons) + ESCAPED_BYTES * characters + 2 * shown

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 from beforehand.context.choice import Choice, who
 from beforehand.context.guard import quote
-from beforehand.context.tokens import quarters
 from beforehand.index.echo import CLOSING, OPENING
+from beforehand.index.tokens import quarters
 from beforehand.messages.outbound import Authority, ItemKind
 from beforehand.messages.values import moment
 

@@ -19,6 +19,7 @@ from beforehand.index.keys import surrounding
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
 from beforehand.index.shapes import kinds_in, outline
+from beforehand.index.tokens import count_tokens
 from beforehand.memory.remembered import Cut, Remembered
 
 NONE: Final = -1
@@ -28,7 +29,8 @@ _SHORT_VALUE_WORDS: Final = 8
 class Column(IntEnum):
     """Codes of a passage; NONE where it has none. RECORD: row of `Shelf.records`. KINDS: bits of index.shapes.
 
-    SUMMARY: 1 for a record told in one line, whose leaves are passages too. NAMED: row of `Shelf.names`.
+    SUMMARY: 1 for a record told in one line, whose leaves are passages too. NAMED: row of `Shelf.names`. TOKENS: what
+    its text takes of a budget.
     """
 
     ROW = 0
@@ -40,6 +42,7 @@ class Column(IntEnum):
     TOOL = 6
     SUMMARY = 7
     NAMED = 8
+    TOKENS = 9
 
 
 class Fixed(IntEnum):
@@ -150,6 +153,7 @@ class Shelf:
             self._tool_code(event.tool),
             passage.kind == "record",
             self._name_code(passage),
+            count_tokens(passage.text),
         )
 
     def _name_code(self, passage: Passage) -> int:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 Form = Mapping[str, Any]
 """One JSON Schema."""
@@ -17,9 +17,9 @@ _WORDS = {"boolean": "true or false", "object": "an object", "null": "null"}
 
 
 @cache
-def schema(model: type[BaseModel]) -> Form:
-    """The JSON Schema of a model, by the names that stand on the wire."""
-    return model.model_json_schema(by_alias=True)
+def schema(model: type) -> Form:
+    """The JSON Schema of a model or a record, by the names that stand on the wire."""
+    return TypeAdapter(model).json_schema(by_alias=True)
 
 
 def find(model: type[BaseModel], place: Sequence[int | str]) -> tuple[str, Form | None]:

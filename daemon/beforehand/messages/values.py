@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
@@ -83,6 +83,12 @@ def rfc3339(at_us: int) -> str:
     return moment(at_us).isoformat().replace("+00:00", "Z")
 
 
+@lru_cache(maxsize=16_384)
+def _written(value: datetime) -> str:
+    """The items of a packet say the times of its events again and again."""
+    return rfc3339(micros(value))
+
+
 def _within(value: str, most: int) -> str:
     """`value`, when UTF-8 carries it in at most `most` bytes. Raises Misfit."""
     try:
@@ -104,7 +110,7 @@ _INSTANT_SCHEMA = {"type": "string", "format": "date-time", "examples": list(INS
 Instant = Annotated[
     datetime,
     BeforeValidator(instant),
-    PlainSerializer(lambda value: rfc3339(micros(value)), return_type=str),
+    PlainSerializer(_written, return_type=str),
     WithJsonSchema(_INSTANT_SCHEMA),
 ]
 Identifier = Annotated[

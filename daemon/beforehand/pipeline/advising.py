@@ -7,7 +7,7 @@ from beforehand.memory.advice import Advice, advise
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
-from beforehand.messages.outbound import Reason
+from beforehand.messages.outbound import Why
 from beforehand.pipeline.runbook import Runbook
 
 
@@ -18,7 +18,7 @@ def advised(memory: AgentMemory, session: Session, step: Step, book: Runbook) ->
 
 
 def _choice(advice: Advice) -> Choice:
-    reason = Reason(trigger="workflow", name=advice.task_type or "any task", score=advice.share)
+    reason: Why = ("workflow", advice.task_type or "any task", advice.share)
     return Choice(
         kind="warning" if advice.sort == "risk" else "workflow",
         text=advice.text,

@@ -12,8 +12,8 @@ from beforehand import limits
 from beforehand.context.budget import fit
 from beforehand.context.choice import Choice, named
 from beforehand.context.packet import span
-from beforehand.context.tokens import count_tokens
 from beforehand.errors import NotFound
+from beforehand.index.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import asks_how
 from beforehand.memory.recall import Channel, Found

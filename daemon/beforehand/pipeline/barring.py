@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from beforehand.index.passages import Passage
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.remembered import Remembered, is_identifier
 from beforehand.memory.session import Session
 from beforehand.memory.stale import stands_in
-from beforehand.trigger.candidates import Candidate
+from beforehand.trigger.candidates import Candidates
 
 
-def barred(
-    memory: AgentMemory, session: Session, candidates: Sequence[Candidate], window: int, now_us: int
-) -> dict[int, str]:
+def barred(memory: AgentMemory, session: Session, candidates: Candidates, window: int, now_us: int) -> dict[int, str]:
     """Index of a candidate to why it may not be said: it is true no longer, or the agent still sees it.
 
     window: the newest events of the run that the agent has in view.
@@ -24,10 +22,11 @@ def barred(
     if not view and stale is None:
         return {}
     why = {}
-    for index, candidate in enumerate(candidates):
-        if stale is not None and stale.says(candidate.event, candidate.passage):
+    for index, event in enumerate(candidates.events):
+        passage = candidates.passage(index)
+        if stale is not None and stale.says(event, passage):
             why[index] = "superseded"
-        elif view.shows(candidate.event, candidate.passage):
+        elif view.shows(event, passage):
             why[index] = "the agent still has it in view"
     return why
 

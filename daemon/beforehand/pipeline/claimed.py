@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from beforehand.context.choice import Choice, named
@@ -15,7 +14,7 @@ from beforehand.memory.record import Record, Standing
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.memory.stale import says
-from beforehand.messages.outbound import Reason
+from beforehand.messages.outbound import Why
 from beforehand.messages.values import moment
 
 _DAY_US: Final = 86_400_000_000
@@ -84,9 +83,8 @@ def _fact(
 ) -> Choice:
     """Both sides of a conflict are said, whichever was chosen; what nobody vouches for only if it was chosen."""
     others = [other for other in (standing.claim, *standing.conflicts) if other.value != claim.value]
-    reason = Reason(trigger="fact", name=f"{claim.key[0]}/{claim.key[1]}", score=choice.probability)
-    return replace(
-        choice,
+    reason: Why = ("fact", f"{claim.key[0]}/{claim.key[1]}", choice.probability)
+    return choice._replace(
         kind="fact",
         valid=(claim.from_us, claim.to_us),
         conflicts=tuple(_other_side(memory, session, other) for other in others if other.authority != "unknown"),

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beforehand import limits
-from beforehand.context.choice import Choice, named
-from beforehand.context.tokens import count_tokens
+from beforehand.context.choice import Choice, identified, identity
+from beforehand.index.passages import Passage
 from beforehand.index.segmentation import terms, words
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
+from beforehand.memory.remembered import Remembered
 from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
 from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
-from beforehand.messages.outbound import Reason
+from beforehand.messages.outbound import ItemKind, Why
 from beforehand.pipeline.advising import advised
 from beforehand.pipeline.barring import barred
 from beforehand.pipeline.claimed import as_claimed
@@ -30,8 +30,8 @@ from beforehand.pipeline.shadow import Models, Opinion, opinion
 from beforehand.pipeline.situations import recent_of, situation_of
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
-from beforehand.trigger.candidates import Ask, Candidate, gather
-from beforehand.trigger.decision import Scored, decide
+from beforehand.trigger.candidates import NOT_ASKED, Candidates, gather
+from beforehand.trigger.decision import Decided, decide
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
@@ -60,9 +60,9 @@ class Foreseen:
     choices: list[Choice]
     missing: Sequence[str]
     searched: int
-    firings: Sequence[Firing]
-    scored: Sequence[Scored]
-    finds: int
+    firings: Sequence[Firing] = ()
+    decided: Decided | None = None
+    finds: int = 0
     faults: Sequence[Fault] = ()
     error: str | None = None
     shadow: Opinion | None = None
@@ -70,7 +70,7 @@ class Foreseen:
     @classmethod
     def failed(cls, error: str) -> Self:
         """There is no decision."""
-        return cls([], [], 0, (), (), 0, error=error)
+        return cls([], [], 0, error=error)
 
     def decision(self) -> dict[str, Any]:
         """The whole arithmetic, best candidates first; made when it is wanted, since most refreshes are not sent."""
@@ -81,9 +81,9 @@ class Foreseen:
             "faults": [{"name": fault.rule, "problem": fault.problem} for fault in self.faults],
             "error": self.error,
             "finds": self.finds,
-            "candidates": len(self.scored),
-            "considered": [one.explained() for one in self.scored[:_EXPLAINED]],
-            "shadow": None if self.shadow is None else self.shadow.told(self.scored),
+            "candidates": 0 if self.decided is None else len(self.decided.candidates),
+            "considered": [] if self.decided is None else self.decided.explained(_EXPLAINED),
+            "shadow": None if self.shadow is None or self.decided is None else self.shadow.told(self.decided),
         }
 
 
@@ -91,7 +91,7 @@ class Foreseen:
 class Matter:
     """Candidates with their features, shape (n, len(features.NAMES)), the rules that fired or failed, and the finds."""
 
-    candidates: list[Candidate]
+    candidates: Candidates
     features: NDArray[np.float32]
     firings: Sequence[Firing]
     finds: int
@@ -131,42 +131,36 @@ class Foresight:
         self, matter: Matter, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int
     ) -> Foreseen:
         """The decision over what was considered; `matter` stays as it is."""
-        firings = matter.firings
         scores = None if self._model is None else self._model.score(matter.features)
         candidates, held = _cooled(matter, memory, session, step, book, now_us)
-        tokens = [count_tokens(candidate.passage.text) for candidate in candidates]
         said = (index for index in held if scores is None or scores[index] < LIKELY)
         why = dict.fromkeys(said, "said within its cooldown")
         why |= barred(memory, session, candidates, self._policy.window_events, now_us)
-        scored = decide(candidates, scores, tokens, self._policy, why)
+        decided = decide(candidates, scores, self._policy, why)
         shadow = self._shadow
-        other = None if shadow is None else opinion(shadow, matter.features, candidates, tokens, self._policy, why)
+        other = None if shadow is None else opinion(shadow, matter.features, candidates, self._policy, why)
         choices = [
             warned
-            for firing in firings
-            if (warned := _warning(firing)) and not book.within(named(warned).id, firing.rule, step.id, now_us)
+            for firing in matter.firings
+            if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, step.id, now_us)
         ]
         if self._policy.workflows:
             choices += advised(memory, session, step, book)
-        worthy = (one for one in scored if one.left_out is None)
         model = "none" if self._model is None else self._model.card.name
         choices += [
-            _said(memory, session, one.candidate, now_us, one.probability, tuple(one.why(model)))
-            for one in islice(worthy, limits.PACKET_ITEMS)
+            _said(memory, session, decided, index, now_us, model) for index in decided.said[: limits.PACKET_ITEMS]
         ]
         seen, finds = len(memory.events), matter.finds
-        return Foreseen(choices, self.missing, seen, firings, scored, finds, matter.faults, shadow=other)
+        return Foreseen(choices, self.missing, seen, matter.firings, decided, finds, matter.faults, shadow=other)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
         step = memory.flows.completed(step) if self._policy.workflows else step
         fired = fire(self._packs, situation_of(memory, session, step, now_us, self._recent_of(memory, session)))
-        ask = Ask.of(step)
-        moment = Moment.of(memory, session, step, ask)
+        moment = Moment.of(memory, session, step)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
         rows = memory.timeline.last(_GLANCED_EVENTS, run=session.code)
-        pool = Pool(moment, rows, {found.row for _, _, found in finds})
-        candidates = gather(memory, finds, ask, pool.best, pool.likeliest(limits.CANDIDATES))
+        candidates = gather(moment, finds, Pool(moment, rows, {found.row for _, _, found in finds}))
         return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds), fired.faults)
 
     def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
@@ -206,45 +200,42 @@ class Foresight:
 
 def _cooled(
     matter: Matter, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int
-) -> tuple[list[Candidate], set[int]]:
+) -> tuple[Candidates, set[int]]:
     """A rule does not ask again, within its cooldown, for what was said: the candidates, and the indices of those.
 
     Only advice is among them, and only where the step that was told had the same needs: what else a step needs, it
     needs whatever the step before it was told.
     """
-    cooling = {
-        firing.rule.name: firing.rule
-        for firing in matter.firings
-        if firing.rule.cooldown_steps or firing.rule.cooldown_s
-    }
-    if not cooling or not book.said:
-        return matter.candidates, set()
-    cooled = list(matter.candidates)
-    held = set()
-    for index, candidate in enumerate(cooled):
-        rules = [cooling[name] for name in candidate.rules if name in cooling]
-        if rules:
-            said = named(_said(memory, session, candidate, now_us)).id
-            gone = {rule.name for rule in rules if book.within(said, rule, step.id, now_us)}
-            if gone:
-                left = {name: claim for name, claim in candidate.rules.items() if name not in gone}
-                cooled[index] = replace(candidate, rules=left)
-                if _is_advice(candidate) and not _newly_needed(candidate, step, session, book.told(said)):
+    candidates = matter.candidates
+    held: set[int] = set()
+    if not book.said:
+        return candidates, held
+    cooled = dict(candidates.claims)
+    cooling = (firing.rule for firing in matter.firings if firing.rule.cooldown_steps or firing.rule.cooldown_s)
+    for rule in (rule for rule in cooling if rule.name in cooled):
+        claims = cooled[rule.name] = cooled[rule.name].copy()
+        for index in np.flatnonzero(claims != NOT_ASKED).tolist():
+            said = _id_of(memory, session, candidates, index, now_us)
+            if book.within(said, rule, step.id, now_us):
+                claims[index] = NOT_ASKED
+                needed = _newly_needed(candidates, index, step, session, book.told(said))
+                if _is_advice(candidates, index) and not needed:
                     held.add(index)
-    return cooled, held
+    return replace(candidates, claims=cooled), held
 
 
-def _is_advice(candidate: Candidate) -> bool:
+def _is_advice(candidates: Candidates, index: int) -> bool:
     """Whether it holds beyond the moment it was said in: a preference, a constraint, what was concluded."""
-    passage = candidate.passage
-    return passage.value is None and (candidate.event.kind == "reflection" or is_standing(passage.text))
+    passage = candidates.passage(index)
+    return passage.value is None and (candidates.events[index].kind == "reflection" or is_standing(passage.text))
 
 
-def _newly_needed(candidate: Candidate, step: Step, session: Session, told: str | None) -> bool:
+def _newly_needed(candidates: Candidates, index: int, step: Step, session: Session, told: str | None) -> bool:
     """Whether it speaks of something that this step needs and the step that was told did not."""
     before = session.itinerary.steps.get(told or "")
     new = set(step.needs) - set(before.needs if before is not None else ())
-    return any(set(words(need)) & set(terms(candidate.passage.text)) for need in new)
+    said = set(terms(candidates.passage(index).text)) if new else set()
+    return any(said & set(words(need)) for need in new)
 
 
 def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
@@ -252,18 +243,37 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
     return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
 
 
-def _said(
+def _id_of(memory: AgentMemory, session: Session, candidates: Candidates, index: int, now_us: int) -> str:
+    """The id that the item of a candidate has in every packet."""
+    event, passage = candidates.events[index], candidates.passage(index)
+    if memory.facts:
+        return identity(_choice(memory, session, event, passage, now_us))
+    return identified(_kind(event), passage.text, (event.id,))
+
+
+def _kind(event: Remembered) -> ItemKind:
+    return "reflection" if event.kind == "reflection" else "event"
+
+
+def _said(memory: AgentMemory, session: Session, decided: Decided, index: int, now_us: int, model: str) -> Choice:
+    """A candidate as the packet would say it."""
+    event, passage = decided.candidates.events[index], decided.candidates.passage(index)
+    probability, why = float(decided.probabilities[index]), decided.why(index, model)
+    return _choice(memory, session, event, passage, now_us, probability, why)
+
+
+def _choice(
     memory: AgentMemory,
     session: Session,
-    candidate: Candidate,
+    event: Remembered,
+    passage: Passage,
     now_us: int,
     probability: float = 0.0,
-    why: tuple[Reason, ...] = (),
+    why: tuple[Why, ...] = (),
 ) -> Choice:
-    """A candidate as the packet would say it. A place counts only within its own run."""
-    event, passage = candidate.event, candidate.passage
+    """A passage as a choice. A place counts only within its own run."""
     choice = Choice(
-        kind="reflection" if event.kind == "reflection" else "event",
+        kind=_kind(event),
         text=passage.text,
         probability=probability,
         event_ids=(event.id,),
@@ -281,5 +291,5 @@ def _said(
 def _warning(firing: Firing) -> Choice | None:
     if not firing.warning:
         return None
-    reason = Reason(trigger="rule", name=firing.rule.name, score=firing.score)
-    return Choice(kind="warning", text=firing.warning, probability=firing.score, why=(reason,))
+    why: Why = ("rule", firing.rule.name, firing.score)
+    return Choice(kind="warning", text=firing.warning, probability=firing.score, why=(why,))

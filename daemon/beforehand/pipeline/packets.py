@@ -80,9 +80,10 @@ class Packets:
         return packet
 
     def _publish(self, packet: Packet, foreseen: Foreseen) -> None:
-        self.records.keep(packet, foreseen)
+        written = codec.write(packet)
+        self.records.keep(packet, written, foreseen)
         topic = topics.of_packet(Scope(packet.tenant, packet.agent, packet.run), packet.step, self.root)
-        self.publisher.put(Outgoing(topic, codec.write(packet), retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
+        self.publisher.put(Outgoing(topic, written, retain=True, expiry_s=float(limits.PACKET_EXPIRY_S)))
         self._measure(packet)
 
     def apologise(self, scope: Scope, step: str, reason: str) -> None:

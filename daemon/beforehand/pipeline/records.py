@@ -27,24 +27,24 @@ class Records:
 
     journal: Journal
     measures: Measures
-    waiting: dict[str, tuple[Packet, Foreseen]] = field(default_factory=dict)
+    waiting: dict[str, tuple[Packet, bytes, Foreseen]] = field(default_factory=dict)
 
-    def keep(self, packet: Packet, foreseen: Foreseen) -> None:
+    def keep(self, packet: Packet, written: bytes, foreseen: Foreseen) -> None:
         """Note a packet that was sent."""
-        self.waiting[packet.id] = packet, foreseen
+        self.waiting[packet.id] = packet, written, foreseen
         if len(self.waiting) > limits.UNRECORDED_PACKETS:
             del self.waiting[next(iter(self.waiting))]
             self.measures.count("beforehand_failures_total", part="packet records")
 
     def of(self, scope: Scope) -> Iterator[Packet]:
         """Packets of a run that the journal may not have yet, in order."""
-        return (packet for packet, _ in self.waiting.values() if _scope(packet) == scope)
+        return (packet for packet, _, _ in self.waiting.values() if _scope(packet) == scope)
 
     async def store(self) -> None:
         """Store all that waits; what a cancelled call has stored is stored once."""
         while self.waiting:
             sent = list(itertools.islice(self.waiting.values(), limits.BATCH_MESSAGES))
-            records = [PacketRecord(packet, foreseen.decision()) for packet, foreseen in sent]
+            records = [PacketRecord(packet, foreseen.decision(), written) for packet, written, foreseen in sent]
             try:
                 await self.journal.record(records)
             except Unstorable as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.ports import Model, ModelCard
-from beforehand.trigger.candidates import Candidate
-from beforehand.trigger.decision import Scored, decide
+from beforehand.trigger.candidates import Candidates
+from beforehand.trigger.decision import Decided, decide
 from beforehand.trigger.policy import Policy
 
 _SAID: Final = 64
@@ -31,28 +31,26 @@ class Opinion:
     """Another model's scores over the same candidates. Its decision is worked out when it is written down."""
 
     card: ModelCard
-    candidates: Sequence[Candidate]
+    candidates: Candidates
     scores: NDArray[np.float32] | None
-    tokens: Sequence[int]
     policy: Policy
     barred: Mapping[int, str]
     problem: str | None = None
 
-    def told(self, live: Sequence[Scored]) -> dict[str, Any]:
-        """What it would have said, beside what was said. live: the decision that stands."""
+    def told(self, live: Decided) -> dict[str, Any]:
+        """What it would have said, beside what was said. live: the decision that stands, over the same candidates."""
         about = {"model": self.card.name, "version": self.card.version, "problem": self.problem}
         if self.scores is None:
             return about
-        mine = decide(self.candidates, self.scores, self.tokens, self.policy, self.barred)
-        would = {_place(one): one for one in mine if one.left_out is None}
-        said = {_place(one) for one in live if one.left_out is None}
+        mine = decide(self.candidates, self.scores, self.policy, self.barred)
+        would, events, numbers = mine.said, self.candidates.events, self.candidates.numbers
         return {
             **about,
             "would_say": len(would),
-            "said_too": len(said & would.keys()),
+            "said_too": len({*live.said} & {*would}),
             "said": [
-                {"event": one.candidate.event.id, "passage": one.candidate.number, "model": round(one.model, 4)}
-                for one in list(would.values())[:_SAID]
+                {"event": events[one].id, "passage": numbers[one], "model": round(float(mine.models[one]), 4)}
+                for one in would[:_SAID]
             ],
         }
 
@@ -60,8 +58,7 @@ class Opinion:
 def opinion(
     model: Model,
     features: NDArray[np.float32],
-    candidates: Sequence[Candidate],
-    tokens: Sequence[int],
+    candidates: Candidates,
     policy: Policy,
     barred: Mapping[int, str],
 ) -> Opinion:
@@ -71,8 +68,4 @@ def opinion(
         scores = model.score(features)
     except Exception as error:  # noqa: BLE001  whatever it is, the live decision stands
         problem = repr(error)[:200]
-    return Opinion(model.card, candidates, scores, tokens, policy, barred, problem)
-
-
-def _place(one: Scored) -> tuple[int, int]:
-    return one.candidate.event.row, one.candidate.number
+    return Opinion(model.card, candidates, scores, policy, barred, problem)

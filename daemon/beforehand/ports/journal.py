@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from beforehand.messages.entry import Entry
@@ -36,10 +36,14 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class PacketRecord:
-    """A packet with the decision that made it. `decision` is JSON-able and explains the whole choice."""
+    """A packet with the decision that made it. `decision` is JSON-able and explains the whole choice.
+
+    written: the packet as it went out, where that is at hand.
+    """
 
     packet: Packet
     decision: Mapping[str, Any]
+    written: bytes | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

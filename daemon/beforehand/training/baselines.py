@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from beforehand.context.tokens import count_tokens
+from beforehand.index.tokens import count_tokens
 from beforehand.ports import Embedder
 
 _EVENT_TOKENS = 200

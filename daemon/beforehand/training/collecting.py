@@ -17,7 +17,7 @@ from beforehand.training.following import Stop, follow
 from beforehand.training.needed import normal, stands_in
 from beforehand.training.trajectories import Trajectory
 from beforehand.training.weaving import weave
-from beforehand.trigger.candidates import Candidate
+from beforehand.trigger.candidates import Candidates
 from beforehand.trigger.features import NAMES
 
 _RUNS_OF_A_LIFE = 20
@@ -110,7 +110,7 @@ async def collect(
             looked.append((draw.choice(strangers), frozenset()))
         for step, needed in looked:
             matter = replay.pipeline.foresight.consider(stop.memory, stop.session, step, stop.now_us)
-            if matter.candidates:
+            if len(matter.candidates):
                 features.append(matter.features)
                 labels.append(carrying(matter.candidates, needed))
     if not features:
@@ -119,12 +119,12 @@ async def collect(
     return Rows(np.concatenate(features), np.concatenate(labels), steps)
 
 
-def carrying(candidates: Sequence[Candidate], needed: frozenset[str]) -> NDArray[np.int64]:
+def carrying(candidates: Candidates, needed: frozenset[str]) -> NDArray[np.int64]:
     """For each candidate the number of needed values that it says; a leaf says its value, not its record's name."""
     counts = np.zeros(len(candidates), np.int64)
     if needed:
-        for index, candidate in enumerate(candidates):
-            passage = candidate.passage
+        for index in range(len(candidates)):
+            passage = candidates.passage(index)
             text = normal(passage.value if passage.kind == "leaf" and passage.value else passage.text)
             counts[index] = sum(stands_in(text, value) for value in needed)
     return counts

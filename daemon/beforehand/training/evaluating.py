@@ -9,7 +9,7 @@ from typing import Final
 
 from beforehand import limits
 from beforehand.context.packet import PacketHeader, assemble
-from beforehand.context.tokens import count_tokens
+from beforehand.index.tokens import count_tokens
 from beforehand.memory.recall import Channel, Recall
 from beforehand.memory.router import recall
 from beforehand.pipeline.foresight import Foresight, Matter

@@ -1,101 +1,139 @@
-"""What a step might need: passages that the channels found, each once, with who found it."""
+"""What a step might need: passages that the channels found, each once, with who found it; columns, not objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from beforehand import limits
+from beforehand.index.growing import Ints
 from beforehand.index.passages import Passage
-from beforehand.index.segmentation import terms, words
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.recall import Found
+from beforehand.memory.recall import Channel, Found
 from beforehand.memory.remembered import Remembered
-from beforehand.memory.shelf import Shelf
-from beforehand.memory.steps import Step
+from beforehand.memory.shelf import Column
+from beforehand.trigger.moment import Moment
+from beforehand.trigger.pool import Pool
+from beforehand.trigger.sight import Floats, Sight
 
-_PASSAGES_OF_ONE_EVENT = 8
-_LIKENESS = frozenset({"lexical", "semantic", "hybrid", "tree"})
+CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
+_CODE: Final = {channel: code for code, channel in enumerate(CHANNELS)}
+_LIKENESS: Final = np.isin(CHANNELS, ("lexical", "semantic", "hybrid", "tree"))
+_PASSAGES_OF_ONE_EVENT: Final = 8
+_HALF: Final = 0.5
+NOT_ASKED: Final = -1.0
+"""The claim of a rule on what it does not ask for."""
 
-
-@dataclass(slots=True)
-class Candidate:
-    """One passage that may be worth saying.
-
-    channels: channel to the reciprocal of 1 + rank.
-    rules: rule name to how strongly it asks for this candidate, 0..1.
-    """
-
-    event: Remembered
-    number: int
-    passage: Passage
-    channels: dict[str, float] = field(default_factory=dict)
-    rules: dict[str, float] = field(default_factory=dict)
+Find = tuple[str | None, float, Found]
+"""A rule, or None, how strongly it asks, 0..1, and what was found."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A step's announcement, cut into words once: all words, and the words of each need."""
+class Candidates:
+    """n passages that may be worth saying, by ascending place.
 
-    words: frozenset[str]
-    needs: tuple[frozenset[str], ...]
+    near: shape (n, len(CHANNELS)): the reciprocal of 1 + rank in a channel, 0 where it did not find the passage.
+    claims: rule name to how strongly it asks for each, shape (n,), 0..1, or NOT_ASKED.
+    events: the event of each. numbers: which of its passages each is.
+    """
+
+    memory: AgentMemory
+    sight: Sight
+    near: Floats
+    claims: dict[str, NDArray[np.float64]]
+    events: list[Remembered]
+    numbers: list[int]
 
     @classmethod
-    def of(cls, step: Step) -> Ask:
-        """The words that a step's goal, tool and needs are made of."""
-        return cls(frozenset(terms(step.announcement)), tuple(frozenset(words(need)) for need in step.needs))
+    def of(cls, memory: AgentMemory, sight: Sight, near: Floats, claims: dict[str, NDArray[np.float64]]) -> Self:
+        """The candidates with their events."""
+        rows = sight.column(Column.ROW).tolist()
+        firsts = [memory.shelf.places(row).start for row in rows]
+        numbers = [place - first for place, first in zip(sight.places.tolist(), firsts, strict=True)]
+        return cls(memory, sight, near, claims, [memory.events[row] for row in rows], numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def passage(self, index: int) -> Passage:
+        """The passage that a candidate is."""
+        return self.events[index].passages[self.numbers[index]]
+
+    def asked(self) -> list[dict[str, float]]:
+        """For each candidate the rules that ask for it, and how strongly."""
+        rules: list[dict[str, float]] = [{} for _ in self.numbers]
+        for rule, claims in self.claims.items():
+            for index in np.flatnonzero(claims != NOT_ASKED).tolist():
+                rules[index][rule] = float(claims[index])
+        return rules
 
 
-def gather(
-    memory: AgentMemory,
-    finds: Iterable[tuple[str | None, float, Found]],
-    ask: Ask,
-    best: Callable[[int, int], list[int]],
-    nearby: Iterable[tuple[int, int]] = (),
-) -> list[Candidate]:
-    """Candidates of (rule or None, strength, find) in order of first find, then (row, number) `nearby`.
+def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
+    """What was found, and what is likeliest of all: the first limits.CANDIDATES in that order.
 
-    At most limits.CANDIDATES. A find of a whole event (a row) becomes its few `best` passages. A record told in one
-    line is no candidate: its leaves are.
+    A find of a whole event becomes its few best passages.
     """
-    found: dict[tuple[int, int], Candidate] = {}
+    places, owner = _expanded(moment, finds, pool)
+    distinct, first, back = np.unique(
+        np.concatenate((places, pool.likeliest(limits.CANDIDATES))), return_index=True, return_inverse=True
+    )
+    chosen = np.sort(np.argsort(first)[: limits.CANDIDATES])
+    sight = pool.sight.part(np.searchsorted(pool.sight.places, distinct[chosen]))
+    index = np.full(len(distinct), -1)
+    index[chosen] = np.arange(len(chosen))
+    at = index[back[: len(places)]]
+    owner, at = owner[at >= 0], at[at >= 0]
+    nearness = np.array([1.0 / (1 + found.rank) for _, _, found in finds], np.float32)[owner]
+    channels = np.array([_CODE[found.channel] for _, _, found in finds], np.int64)[owner]
+    near = np.zeros((len(chosen), len(CHANNELS)), np.float32)
+    np.maximum.at(near, (at, channels), nearness)
+    strength = np.array([strength for _, strength, _ in finds], np.float64)[owner]
+    claims = strength * _relevance(moment, finds, owner, channels, sight.hits[at].sum(axis=1))
+    return Candidates.of(moment.memory, sight, near, _by_rule(finds, owner, at, claims, len(chosen)))
+
+
+def _expanded(moment: Moment, finds: Sequence[Find], pool: Pool) -> tuple[Ints, Ints]:
+    """The places that each find stands for, one after another, and the index of the find that each belongs to."""
     of_event: dict[int, list[int]] = {}
-    for rule, strength, find in finds:
-        event = memory.events[find.row]
-        if find.passage is not None:
-            numbers = [find.passage]
-        else:
-            numbers = of_event.get(find.row) or best(find.row, _PASSAGES_OF_ONE_EVENT)
-            of_event[find.row] = numbers
-        for number in numbers:
-            candidate = found.get((find.row, number))
-            if candidate is None:
-                if len(found) == limits.CANDIDATES:
-                    continue
-                candidate = found[find.row, number] = Candidate(event, number, event.passages[number])
-            nearness = 1.0 / (1 + find.rank)
-            candidate.channels[find.channel] = max(nearness, candidate.channels.get(find.channel, 0.0))
-            if rule is not None:
-                claim = strength * _relevance(find, memory.shelf, (find.row, number), ask)
-                candidate.rules[rule] = max(claim, candidate.rules.get(rule, 0.0))
-    for row, number in nearby:
-        if len(found) == limits.CANDIDATES:
-            break
-        if (row, number) not in found:
-            event = memory.events[row]
-            found[row, number] = Candidate(event, number, event.passages[number])
-    return list(found.values())
+    places: list[int] = []
+    sizes: list[int] = []
+    for _, _, found in finds:
+        if found.passage is not None:
+            places.append(moment.shelf.place(found.row, found.passage))
+            sizes.append(1)
+            continue
+        best = of_event.get(found.row)
+        if best is None:
+            best = of_event[found.row] = pool.best(found.row, _PASSAGES_OF_ONE_EVENT)
+        places += best
+        sizes.append(len(best))
+    return np.array(places, np.int64), np.repeat(np.arange(len(finds)), sizes)
 
 
-def _relevance(find: Found, shelf: Shelf, at: tuple[int, int], ask: Ask) -> float:
+def _relevance(
+    moment: Moment, finds: Sequence[Find], owner: Ints, channels: Ints, shared: Floats
+) -> NDArray[np.float64]:
     """How far a rule's claim holds for a find, 0..1: in full for what was found exactly or by filter.
 
     Channels of likeness always find something, so there a claim holds as far as the passage shares words with the
     step; a standing sentence that shares none holds by half.
     """
-    if find.channel in _LIKENESS:
-        shared = len(ask.words & shelf.words_of(*at))
-        return min(1.0, shared / max(2.0, 0.4 * len(ask.words)))
-    if find.channel == "facts" and not find.score:
-        return 0.5
-    return 1.0
+    alike = np.minimum(1.0, shared.astype(np.float64) / max(2.0, 0.4 * len(moment.ask.words)))
+    aside = np.array([found.channel == "facts" and not found.score for _, _, found in finds], np.bool_)[owner]
+    return np.where(_LIKENESS[channels], alike, np.where(aside, _HALF, 1.0))
+
+
+def _by_rule(
+    finds: Sequence[Find], owner: Ints, at: Ints, claims: NDArray[np.float64], count: int
+) -> dict[str, NDArray[np.float64]]:
+    rules: dict[str, int] = {}
+    of_find = np.array([-1 if rule is None else rules.setdefault(rule, len(rules)) for rule, _, _ in finds], np.int64)
+    asked = np.full((len(rules), count), NOT_ASKED)
+    rule = of_find[owner]
+    of_rule = rule >= 0
+    np.maximum.at(asked, (rule[of_rule], at[of_rule]), claims[of_rule])
+    return dict(zip(rules, asked, strict=True))

@@ -13,71 +13,83 @@ step as a whole has a bar: unless the model gives some candidate at least `bar`,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.memory.remembered import is_identifier
-from beforehand.messages.outbound import Reason
-from beforehand.trigger.candidates import Candidate
+from beforehand.index.growing import Ints
+from beforehand.memory.shelf import NONE, Column, Fixed
+from beforehand.messages.outbound import Why
+from beforehand.trigger.candidates import CHANNELS, Candidates
 from beforehand.trigger.policy import Policy
 
 RULES_THRESHOLD: Final = 0.3
 """Least claim of a rule that is said when there is no model to weigh it."""
-
-
-_TELLING: Final = 0.005
-
 RULES_BAR: Final = 0.6
 """Least claim of a rule that makes a step speak beside a model that sees nothing."""
+_TELLING: Final = 0.005
+_EXCERPT_CHARS: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate with its probability, its worth, and why it was left out (None: it was not)."""
+class Decided:
+    """Candidates with the arithmetic of each, shape (n,), and why one is left out (a missing index: it is said).
 
-    candidate: Candidate
-    probability: float
-    model: float
-    worth: float
-    left_out: str | None
+    order: indices, best worth first. rules: those that ask for each, and how strongly.
+    """
 
-    def why(self, model: str) -> list[Reason]:
+    candidates: Candidates
+    order: list[int]
+    models: NDArray[np.float64]
+    rules: list[dict[str, float]]
+    probabilities: NDArray[np.float64]
+    worths: NDArray[np.float64]
+    left_out: Mapping[int, str]
+
+    @property
+    def said(self) -> list[int]:
+        """What may be said, best first."""
+        return [index for index in self.order if index not in self.left_out]
+
+    def why(self, index: int, model: str) -> tuple[Why, ...]:
         """The reasons, strongest first; what rounds to nothing is none. model: the name of the one that scored."""
-        claims = [("rule", name, claim) for name, claim in self.candidate.rules.items()]
-        reasons = [
-            Reason(trigger=trigger, name=name, score=round(score, 4))
-            for trigger, name, score in [*claims, ("model", model, self.model)]
-            if score >= _TELLING
+        reasons: list[Why] = [
+            ("rule", name, round(claim, 4)) for name, claim in self.rules[index].items() if claim >= _TELLING
         ]
-        return sorted(reasons, key=lambda reason: -reason.score)
+        scored = float(self.models[index])
+        if scored >= _TELLING:
+            reasons.append(("model", model, round(scored, 4)))
+        reasons.sort(key=_score, reverse=True)
+        return tuple(reasons)
 
-    def explained(self) -> dict[str, Any]:
-        """The arithmetic, for the journal."""
-        candidate = self.candidate
-        return {
-            "event": candidate.event.id,
-            "passage": candidate.passage.text[:120],
-            "channels": {name: round(near, 4) for name, near in candidate.channels.items()},
-            "rules": {name: round(strength, 4) for name, strength in candidate.rules.items()},
-            "model": round(self.model, 4),
-            "probability": round(self.probability, 4),
-            "worth": round(self.worth, 4),
-            "left_out": self.left_out,
-        }
+    def explained(self, most: int) -> list[dict[str, Any]]:
+        """The arithmetic of the best `most`, for the journal."""
+        index = self.order[:most]
+        candidates = self.candidates
+        arithmetic = np.round([self.models[index], self.probabilities[index], self.worths[index]], 4).T.tolist()
+        near = np.round(candidates.near[index].astype(np.float64), 4).tolist()
+        return [
+            {
+                "event": candidates.events[one].id,
+                "passage": candidates.passage(one).text[:_EXCERPT_CHARS],
+                "channels": {channel: value for channel, value in zip(CHANNELS, found, strict=True) if value},
+                "rules": {rule: round(claim, 4) for rule, claim in self.rules[one].items()},
+                "model": model,
+                "probability": probability,
+                "worth": worth,
+                "left_out": self.left_out.get(one),
+            }
+            for one, found, (model, probability, worth) in zip(index, near, arithmetic, strict=True)
+        ]
 
 
 def decide(
-    candidates: Sequence[Candidate],
-    scores: NDArray[np.float32] | None,
-    tokens: Sequence[int],
-    policy: Policy,
-    barred: Mapping[int, str],
-) -> list[Scored]:
-    """All candidates, best worth first.
+    candidates: Candidates, scores: NDArray[np.float32] | None, policy: Policy, barred: Mapping[int, str]
+) -> Decided:
+    """What is said of the candidates, and the arithmetic of all.
 
     scores: the model's probability of each, shape (n,); None without a model.
     barred: index of a candidate to the reason why it may not be said (in view, cooling down, superseded).
@@ -85,38 +97,41 @@ def decide(
     share, threshold = policy.rule_share, policy.threshold
     if scores is None:
         share, threshold = 1.0, max(threshold, RULES_THRESHOLD)
-    claims = np.array([max(candidate.rules.values(), default=0.0) for candidate in candidates])
-    models = np.zeros(len(candidates)) if scores is None else scores.astype(np.float64)
+    count, sight = len(candidates), candidates.sight
+    claims = np.max([np.zeros(count), *candidates.claims.values()], axis=0)
+    models = np.zeros(count) if scores is None else scores.astype(np.float64)
     probabilities = np.maximum(models, share * claims)
-    worths = probabilities - threshold - policy.token_price * np.array(tokens)
+    worths = probabilities - threshold - policy.token_price * sight.column(Column.TOKENS)
     silent = scores is not None and models.max(initial=0.0) < policy.bar and claims.max(initial=0.0) < RULES_BAR
-    order = sorted(
-        range(len(candidates)),
-        key=lambda index: (-worths[index], -candidates[index].event.row, candidates[index].number),
-    )
-    said: set[tuple[str, str]] = set()
-    decided = []
-    for index in order:
-        candidate, worth = candidates[index], float(worths[index])
-        left_out = barred.get(index) or _left_out(candidate, worth, said, silent=silent)
-        decided.append(Scored(candidate, float(probabilities[index]), float(models[index]), worth, left_out))
-    return decided
+    order = np.lexsort((sight.places, -sight.column(Column.ROW), -worths))
+    worthy = order[worths[order] > 0]
+    left_out = dict.fromkeys(order[len(worthy) :].tolist(), "not worth its tokens")
+    left_out |= dict.fromkeys(worthy.tolist(), "nothing reaches the bar") if silent else {}
+    left_out |= barred
+    left_out |= _repeating(candidates, worthy, left_out)
+    return Decided(candidates, order.tolist(), models, candidates.asked(), probabilities, worths, left_out)
 
 
-def _left_out(candidate: Candidate, worth: float, said: set[tuple[str, str]], *, silent: bool) -> str | None:
-    """Why a candidate is not said. What a best item says already is not said again.
+def _score(why: Why) -> float:
+    return why[2]
+
+
+def _repeating(candidates: Candidates, worthy: Ints, left_out: Mapping[int, str]) -> dict[int, str]:
+    """What a better item says already is not said again.
 
     An identifier is the same thing under any key; `bags: 2` and `nights: 2` are two things.
     """
-    if worth <= 0:
-        return "not worth its tokens"
-    if silent:
-        return "nothing reaches the bar"
-    passage = candidate.passage
-    if passage.value is None:
-        return None
-    one = "" if is_identifier(passage) else passage.key.casefold(), passage.value.casefold()
-    if one in said:
-        return "another item says this value"
-    said.add(one)
-    return None
+    sight, names = candidates.sight, candidates.memory.shelf.names
+    said: set[tuple[str, int]] = set()
+    repeating = {}
+    codes = sight.codes[worthy][:, [Column.VALUE, Column.NAMED]].tolist()
+    for index, (value, name), identifier in zip(
+        worthy.tolist(), codes, sight.fixed[worthy, Fixed.IDENTIFIER].tolist(), strict=True
+    ):
+        if value == NONE or index in left_out:
+            continue
+        one = "" if identifier or name == NONE else names[name][0].casefold(), value
+        if one in said:
+            repeating[index] = "another item says this value"
+        said.add(one)
+    return repeating

@@ -6,15 +6,15 @@ Every feature is computed from what was known at the moment of the decision, all
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.memory.shelf import Column
 from beforehand.trigger import likeness, places, slotted, spoken
-from beforehand.trigger.candidates import Candidate
+from beforehand.trigger.candidates import Candidates
 from beforehand.trigger.moment import Moment
 
 
@@ -103,15 +103,16 @@ DEFINITION: Final = hashlib.blake2b(
 """Changes with any name, meaning, range or direction: a model knows for which definition it was trained."""
 
 
-def matrix(candidates: Sequence[Candidate], moment: Moment) -> NDArray[np.float32]:
+def matrix(candidates: Candidates, moment: Moment) -> NDArray[np.float32]:
     """Shape (len(candidates), len(FEATURES)), float32, columns in the order of FEATURES."""
-    if not candidates:
+    if not len(candidates):
         return np.zeros((0, len(FEATURES)), np.float32)
-    at = moment.places(candidates)
+    sight, said = candidates.sight, moment.said
+    uses = said.uses.rows[said.values(sight.column(Column.VALUE))]
     blocks = (
-        likeness.block(candidates, at, moment),
-        slotted.block(at, moment),
-        places.block(at, moment),
-        spoken.block(at, moment),
+        likeness.block(candidates, moment),
+        slotted.block(sight, moment),
+        places.block(sight, moment, uses),
+        spoken.block(sight, moment, uses),
     )
     return np.concatenate(blocks, axis=1, dtype=np.float32)

@@ -2,37 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
+from beforehand.index.segmentation import terms, words
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.said import Said
 from beforehand.memory.session import Session
-from beforehand.memory.shelf import Column, Shelf
+from beforehand.memory.shelf import Shelf
 from beforehand.memory.slots import Slots
 from beforehand.memory.steps import Step
-from beforehand.trigger.candidates import Ask, Candidate
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A step's announcement, cut into words once: all words, and the words of each need."""
+
+    words: frozenset[str]
+    needs: tuple[frozenset[str], ...]
+
+    @classmethod
+    def of(cls, step: Step) -> Ask:
+        """The words that a step's goal, tool and needs are made of."""
+        return cls(frozenset(terms(step.announcement)), tuple(frozenset(words(need)) for need in step.needs))
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The memory as it stands before a step."""
+    """The memory as it stands before a step.
+
+    known: term codes of the asked words that the shelf knows, ascending. weight: what each weighs, rare ones more; the
+    weights of all asked words make 1 together. kin: `Said.kinship`.
+    """
 
     memory: AgentMemory
     said: Said
     step: Step
     ask: Ask
     run: str
+    known: Ints
+    weight: Floats
     kin: dict[int, float]
-    """`Said.kinship`."""
 
     @classmethod
-    def of(cls, memory: AgentMemory, session: Session, step: Step, ask: Ask) -> Moment:
+    def of(cls, memory: AgentMemory, session: Session, step: Step) -> Moment:
         """The moment before `step`."""
-        return cls(memory, session.said, step, ask, session.scope.run, session.said.kinship())
+        ask = Ask.of(step)
+        known, weight = _weighed(memory.shelf, ask)
+        return cls(memory, session.said, step, ask, session.scope.run, known, weight, session.said.kinship())
 
     @property
     def shelf(self) -> Shelf:
@@ -44,20 +67,10 @@ class Moment:
         """What earlier calls were filled with."""
         return self.memory.slots
 
-    def places(self, candidates: Sequence[Candidate]) -> At:
-        """The candidates as places on the shelf."""
-        shelf = self.shelf
-        at = np.array([shelf.place(c.event.row, c.number) for c in candidates], np.int64)
-        return At(at, shelf.columns.rows[at].astype(np.int64))
 
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """Candidates as places, shape (n,), and their codes, shape (n, len(Column))."""
-
-    places: Ints
-    codes: Ints
-
-    def column(self, column: Column) -> Ints:
-        """One code of each."""
-        return self.codes[:, column]
+def _weighed(shelf: Shelf, ask: Ask) -> tuple[Ints, Floats]:
+    known = sorted(code for word in ask.words if (code := shelf.terms.get(word)) is not None)
+    weight = np.array([math.log(1 + shelf.events / shelf.frequency.get(term, 1)) for term in known], np.float32)
+    unknown = len(ask.words) - len(known)
+    whole = weight.sum() + unknown * math.log(1 + shelf.events)
+    return np.array(known, np.int64), weight / whole if known else weight

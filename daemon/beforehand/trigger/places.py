@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
 from beforehand.memory.said import Use
 from beforehand.memory.shelf import NONE, Column, Fixed
-from beforehand.trigger.moment import At, Moment
+from beforehand.trigger.moment import Moment
+from beforehand.trigger.sight import Floats, Sight
 
-Floats = NDArray[np.float32]
 _HALF_LIFE_EVENTS: Final = 10.0
 
 
-def block(at: At, moment: Moment) -> Floats:
-    """recent to alone."""
+def block(at: Sight, moment: Moment, uses: Ints) -> Floats:
+    """recent to alone. uses: of the value of each, columns as in memory.said.Use."""
     out = np.zeros((len(at.places), 14 + len(Fixed)), np.float32)
-    rows = at.column(Column.ROW)
-    _in_time(out, rows, moment)
-    _among_others(out, at, moment)
+    _in_time(out, at, moment)
+    _among_others(out, at, moment, uses)
     out[:, 13] = 1 / (1 + len(moment.ask.needs))
-    out[:, 14:] = moment.shelf.fixed.rows[at.places]
+    out[:, 14:] = at.fixed
     return out
 
 
-def _in_time(out: Floats, rows: Ints, moment: Moment) -> None:
+def _in_time(out: Floats, at: Sight, moment: Moment) -> None:
     """recent to kin_best: the same for all passages of an event."""
     said, events, step = moment.said, moment.memory.events, moment.step
-    different, back = np.unique(rows, return_inverse=True)
     kin = moment.kin
-    facts = np.zeros((len(different), 8), np.float32)
-    for index, row in enumerate(different.tolist()):
+    facts = []
+    for row in at.rows:
         event = events[row]
         number = said.number_of.get(row)
         age = said.count - number if number is not None else len(events) - row
         either = event.space is None or step.space is None
-        facts[index] = (
+        about = (
             0.5 ** (age / _HALF_LIFE_EVENTS) if number is not None else 0.0,
-            np.log1p(age) / 8,
+            math.log1p(age) / 8,
             number is not None,
             0.5 if either else event.space == step.space,
             row == said.newest_row,
@@ -48,14 +46,16 @@ def _in_time(out: Floats, rows: Ints, moment: Moment) -> None:
             event.tool is not None and event.tool == step.tool,
             kin.get(said.stretch_of[row], 0.0) if number is not None else 0.0,
         )
-    out[:, 0:8] = facts[back]
-    out[:, 8] = facts[:, 7].max(initial=0.0)
+        facts.append(about)
+    table = np.array(facts, np.float32)
+    out[:, 0:8] = table[at.of_row]
+    out[:, 8] = table[:, 7].max(initial=0.0)
 
 
-def _among_others(out: Floats, at: At, moment: Moment) -> None:
+def _among_others(out: Floats, at: Sight, moment: Moment, uses: Ints) -> None:
     """newest_of_key, rivals, siblings, unused_before: against other leaves of the same key."""
     keys = at.column(Column.KEY)
-    order = np.lexsort((at.places, keys))
+    order = np.argsort(keys, kind="stable")
     rows, keys = at.column(Column.ROW)[order], keys[order]
     latest = moment.said.latest
     newest = np.array([latest.get(key, NONE) for key in keys.tolist()])
@@ -65,8 +65,7 @@ def _among_others(out: Floats, at: At, moment: Moment) -> None:
     sizes = np.bincount(group)
     to_here = np.cumsum(sizes)[group]
     later = np.cumsum(np.bincount(of_key))[of_key] - to_here
-    uses = moment.said.uses.rows[moment.said.values(at.column(Column.VALUE)[order])]
-    unused = uses[:, Use.USED] == 0
+    unused = uses[order, Use.USED] == 0
     before = np.cumsum(unused) - unused
     some = keys != NONE
     sorted_out = np.ones((len(keys), 4), np.float32)

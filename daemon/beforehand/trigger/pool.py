@@ -11,14 +11,13 @@ from collections.abc import Collection
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
 from beforehand.index.keys import shares_of
 from beforehand.memory.shelf import NONE, Column, Fixed, Shelf
 from beforehand.memory.slots import ANY_TOOL
-from beforehand.trigger.likeness import hits_of
 from beforehand.trigger.moment import Moment
+from beforehand.trigger.sight import Floats, Sight, by_code
 
 _GLANCED: Final = 600
 _HALF_LIFE_EVENTS: Final = 10.0
@@ -36,53 +35,49 @@ _WEIGHTS: Final = {
 
 
 class Pool:
-    """Passages of the events that were found and of the newest of the run (`rows`, oldest first), with their hints."""
+    """Passages of the events that were found and of the newest of the run (`rows`, oldest first), with their hints.
+
+    sight: all of them, by ascending place. A record told in one line is seen and never chosen: its leaves are.
+    """
 
     def __init__(self, moment: Moment, rows: Ints, found: Collection[int]) -> None:
         self._shelf = moment.shelf
-        newest = self._shelf.newest(rows, _GLANCED)
         others = [np.arange(places.start, places.stop) for places in map(self._shelf.places, found)]
-        places = np.unique(np.concatenate([newest, *others]))
-        self._places = places[self._shelf.columns.rows[places, Column.SUMMARY] == 0]
-        self._hints = _hints(moment, self._places)
+        self.sight = Sight.of(moment, np.unique(np.concatenate([self._shelf.newest(rows, _GLANCED), *others])))
+        self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
+        self._places = self.sight.places[self._open]
+        self._hints = _hints(moment, self.sight)[self._open]
 
     def best(self, row: int, most: int) -> list[int]:
-        """Numbers of the likeliest passages of an event, likeliest first."""
+        """Places of the likeliest passages of an event, likeliest first."""
         whole = self._shelf.places(row)
         first, last = np.searchsorted(self._places, (whole.start, whole.stop))
         order = np.argsort(-self._hints[first:last], kind="stable")[:most]
-        numbers: list[int] = (self._places[first:last][order] - whole.start).tolist()
-        return numbers
+        places: list[int] = self._places[first:last][order].tolist()
+        return places
 
-    def likeliest(self, most: int) -> list[tuple[int, int]]:
-        """(row, number) of the likeliest passages of all, likeliest first."""
+    def likeliest(self, most: int) -> Ints:
+        """Places of the likeliest passages of all, likeliest first."""
         chosen = np.arange(len(self._places))
         if len(chosen) > most:
             chosen = np.argpartition(-self._hints, most)[:most]
-        places = self._places[chosen[np.lexsort((-chosen, -self._hints[chosen]))]]
-        rows = self._shelf.columns.rows[places, Column.ROW].tolist()
-        return [(row, place - self._shelf.places(row).start) for row, place in zip(rows, places.tolist(), strict=True)]
+        return self._places[chosen[np.lexsort((-chosen, -self._hints[chosen]))]]
 
 
-def _hints(moment: Moment, places: Ints) -> NDArray[np.float32]:
-    shelf, said = moment.shelf, moment.said
-    codes, fixed = shelf.columns.rows[places].astype(np.int64), shelf.fixed.rows[places]
-    keys, of_key = np.unique(codes[:, Column.KEY], return_inverse=True)
-    asked = np.array([_asked(shelf, moment, key) for key in keys.tolist()], np.float32)
-    rows, of_row = np.unique(codes[:, Column.ROW], return_inverse=True)
+def _hints(moment: Moment, sight: Sight) -> Floats:
+    shelf, said, fixed = moment.shelf, moment.said, sight.fixed
     kin = moment.kin
-    near = np.array([kin.get(said.stretch_of.get(row, NONE), 0.0) for row in rows.tolist()], np.float32)
+    near = np.array([kin.get(said.stretch_of.get(row, NONE), 0.0) for row in sight.rows], np.float32)
     space, events = moment.step.space, moment.memory.events
-    mine = np.array([space is not None and events[row].space == space for row in rows.tolist()], np.float32)
-    ages = np.array([said.count - said.number_of.get(row, -1000) for row in rows.tolist()], np.float32)
-    hits, weight = hits_of(shelf, moment.ask, places)
-    hints: NDArray[np.float32] = (
-        asked[of_key]
-        + _WEIGHTS["words"] * (hits @ weight)
+    mine = np.array([space is not None and events[row].space == space for row in sight.rows], np.float32)
+    ages = np.array([said.count - said.number_of.get(row, -1000) for row in sight.rows], np.float32)
+    hints: Floats = (
+        by_code(sight.column(Column.KEY), lambda key: _asked(shelf, moment, key))
+        + _WEIGHTS["words"] * (sight.hits @ moment.weight)
         + _WEIGHTS["user"] * fixed[:, Fixed.FROM_USER]
         + _WEIGHTS["identifier"] * fixed[:, Fixed.IDENTIFIER]
         + (_WEIGHTS["recent"] * np.exp2(-ages / _HALF_LIFE_EVENTS) + _WEIGHTS["kin"] * near + _WEIGHTS["space"] * mine)[
-            of_row
+            sight.of_row
         ]
     )
     return hints

@@ -5,24 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.memory.slots import ANY_TOOL, Fillings
-from beforehand.trigger.moment import At, Moment
+from beforehand.trigger.moment import Moment
+from beforehand.trigger.sight import Floats, Sight
 
-Floats = NDArray[np.float32]
 _HALF_LIFE_EVENTS: Final = 10.0
 
 
-def block(at: At, moment: Moment) -> Floats:
+def block(at: Sight, moment: Moment) -> Floats:
     """slot_key to slots_known."""
     out = np.zeros((len(at.places), 9), np.float32)
     if not moment.ask.needs:
         return out
-    keys, tools = _Distinct(at.column(Column.KEY)), _Distinct(at.column(Column.TOOL))
-    forms, values = _Distinct(at.column(Column.OUTLINE)), _Distinct(at.column(Column.VALUE))
+    values = _Values(at.column(Column.VALUE))
     spoken = 0.0
     known = 0
     for need in moment.ask.needs:
@@ -30,41 +28,44 @@ def block(at: At, moment: Moment) -> Floats:
         if own is not None:
             known += 1
             spoken = max(spoken, own.spoken / own.count)
-            keys.lift(0, own.keys, own.count)
-            tools.lift(2, own.tools, own.count)
-            forms.lift(3, own.outlines, own.count)
+            _lift(out[:, 0], at.column(Column.KEY), own.keys, own.count)
+            _lift(out[:, 2], at.column(Column.TOOL), own.tools, own.count)
+            _lift(out[:, 3], at.column(Column.OUTLINE), own.outlines, own.count)
             _lift_used(values, 4, own, moment)
         every = moment.slots.of(ANY_TOOL, need)
         if every is not None:
-            keys.lift(1, every.keys, every.count)
+            _lift(out[:, 1], at.column(Column.KEY), every.keys, every.count)
             _lift_used(values, 5, every, moment)
             newest = every.values.get(moment.run)
             if newest:
-                values.lift(6, {next(reversed(newest)): 1}, 0)
-    for distinct in (keys, tools, forms, values):
-        distinct.spread(out)
-    out[:, 7] = spoken * moment.shelf.fixed.rows[at.places, Fixed.FROM_USER]
+                values.lift(6, next(reversed(newest)), 1.0)
+    values.spread(out)
+    out[:, 7] = spoken * at.fixed[:, Fixed.FROM_USER]
     out[:, 8] = known / len(moment.ask.needs)
     return out
 
 
-class _Distinct:
-    """The different codes of a column; columns of features are filled for these and then spread."""
+def _lift(cells: Floats, codes: Ints, counts: dict[int, int], whole: int) -> None:
+    """Raise a feature to the share of a slot's fillings. One more in the whole: a single case is no law."""
+    shares = np.zeros(int(codes.max(initial=NONE)) - NONE + 1, np.float32)
+    for code, count in counts.items():
+        if NONE < code < len(shares) + NONE:
+            shares[code - NONE] = count / (whole + 1)
+    np.maximum(cells, shares[codes - NONE], out=cells)
+
+
+class _Values:
+    """The different values of the candidates; features are raised for these and then spread."""
 
     def __init__(self, codes: Ints) -> None:
         self._codes, self._back = np.unique(codes, return_inverse=True)
-        self._place = {code: index for index, code in enumerate(self._codes.tolist())}
+        self._place = {code: index for index, code in enumerate(self._codes.tolist()) if code != NONE}
         self._columns: dict[int, Floats] = {}
 
-    def lift(self, column: int, counts: dict[int, int], whole: int) -> None:
-        """Raise a column to the share of a slot's fillings. One more in the whole: a single case is no law."""
-        for code, count in counts.items():
-            self.raise_to(column, code, count / (whole + 1))
-
-    def raise_to(self, column: int, code: int, value: float) -> None:
-        """Raise a column of one code."""
+    def lift(self, column: int, code: int, value: float) -> None:
+        """Raise a feature of one value, if a candidate has it."""
         place = self._place.get(code)
-        if place is None or code == NONE:
+        if place is None:
             return
         cells = self._columns.get(column)
         if cells is None:
@@ -77,6 +78,6 @@ class _Distinct:
             out[:, column] = cells[self._back]
 
 
-def _lift_used(values: _Distinct, column: int, known: Fillings, moment: Moment) -> None:
+def _lift_used(values: _Values, column: int, known: Fillings, moment: Moment) -> None:
     for value, number in known.values.get(moment.run, {}).items():
-        values.raise_to(column, value, 2.0 ** ((number - moment.said.count) / _HALF_LIFE_EVENTS))
+        values.lift(column, value, 2.0 ** ((number - moment.said.count) / _HALF_LIFE_EVENTS))

@@ -5,7 +5,7 @@ import pytest
 from beforehand import limits
 from beforehand.context.budget import fit
 from beforehand.context.rendering import FRAME_QUARTERS, line_quarters
-from beforehand.context.tokens import count_tokens, quarters
+from beforehand.index.tokens import count_tokens, quarters
 from memories import said, value
 
 LONG = "We talked about many things in general. " * 30

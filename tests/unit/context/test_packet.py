@@ -20,7 +20,7 @@ def test_a_packet_with_items_is_ready():
 
 
 def test_an_item_says_where_it_comes_from_and_why_it_is_there():
-    why = Reason(trigger="rule", name="core/next-call", score=0.9)
+    why = ("rule", "core/next-call", 0.9)
     fact = said(
         "", 4, kind="fact", key="port", value="49222", why=(why,), at_us=0, valid=(0, None), event_ids=("e4", "e5")
     )
@@ -28,7 +28,7 @@ def test_an_item_says_where_it_comes_from_and_why_it_is_there():
     assert item.kind == "fact"
     assert item.source == "user"
     assert item.event_ids == ["e4", "e5"]
-    assert item.why == [why]
+    assert item.why == [Reason(trigger="rule", name="core/next-call", score=0.9)]
     assert item.valid is not None
     assert item.valid[1] is None
     assert item.tokens == 3
@@ -117,7 +117,7 @@ def test_other_items_text_or_status_are_news(more, choices):
 
 @pytest.mark.parametrize("script", ["x", "日", "🙂", '"', "\\"])
 def test_the_largest_packet_fits_on_the_wire(script):
-    reasons = tuple(Reason(trigger="rule", name=f"pack/{'n' * 100}", score=1 / 3) for _ in range(20))
+    reasons = tuple(("rule", f"pack/{'n' * 100}", 1 / 3) for _ in range(20))
     ids = tuple("\x01" * limits.MESSAGE_ID_BYTES for _ in range(30))
     choices = [
         said(f"{n} " + f"{script * 40} " * 40, n, why=reasons, event_ids=(str(n), *ids), at_us=1_772_359_800_123_456)

@@ -3,8 +3,8 @@ import pytest
 from beforehand.context.budget import fit
 from beforehand.context.choice import Claim, who
 from beforehand.context.rendering import prefix_of
-from beforehand.context.tokens import count_tokens
 from beforehand.index.echo import CLOSING, OPENING
+from beforehand.index.tokens import count_tokens
 from memories import said, value
 
 PLENTY = 8_192

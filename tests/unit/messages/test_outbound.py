@@ -2,7 +2,7 @@
 
 import orjson
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Item, Packet, Receipt, Status, Watermark
@@ -63,5 +63,6 @@ def test_a_receipt_has_the_fields_of_the_contract():
 
 @pytest.mark.parametrize("probability", [-0.1, 1.1, float("nan"), float("inf")])
 def test_a_probability_is_from_0_to_1(probability):
-    with pytest.raises(ValidationError):
-        Item(id="m", kind="event", text="x", probability=probability, tokens=1)
+    item = {"id": "m", "kind": "event", "text": "x", "probability": probability, "tokens": 1}
+    with pytest.raises(ValidationError, match="probability"):
+        TypeAdapter(Item).validate_python(item)

@@ -94,7 +94,7 @@ def test_a_leaf_is_labelled_by_what_it_says_not_by_the_name_of_its_record():
             session = memory.session("r")
             matter = replay.pipeline.foresight.consider(memory, session, session.itinerary.steps["s"], 10**15)
             counts = carrying(matter.candidates, frozenset({"ann"})).tolist()
-            return {c.passage.text: n for c, n in zip(matter.candidates, counts, strict=True)}
+            return {matter.candidates.passage(index).text: count for index, count in enumerate(counts)}
 
     assert asyncio.run(labels()) == {"order_id: #W42 (name: Ann)": 0, "zip: 19117 (name: Ann)": 0, "name: Ann": 1}
 

@@ -1,79 +1,132 @@
 """What is said: by probability, price, bar, and rules beside a model."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from beforehand.index.passages import Passage
-from beforehand.memory.remembered import Remembered
-from beforehand.trigger.candidates import Candidate
-from beforehand.trigger.decision import Scored, decide
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.shelf import Column
+from beforehand.memory.steps import Step
+from beforehand.messages import codec
+from beforehand.messages.topics import Address, Scope
+from beforehand.trigger.candidates import CHANNELS, NOT_ASKED, Candidates
+from beforehand.trigger.decision import Decided, decide
+from beforehand.trigger.moment import Moment
 from beforehand.trigger.policy import Policy
+from beforehand.trigger.sight import Sight
 
-NONE: frozenset[str] = frozenset()
 POLICY = Policy(threshold=0.1, token_price=0.001, rule_share=0.5, bar=0.2)
+SCOPE = Scope("t", "a", "r")
 
 
-def candidate(row: int, value: str | None = None, **rules: float) -> Candidate:
-    kind = "leaf" if value else "sentence"
-    passage = Passage(value or f"sentence {row}", "", "key" if value else "", value, kind, 0, 0)
-    event = Remembered(
-        row=row, run="r", position=row, id=f"e{row}", kind="message", role="user", tool=None, ok=None, authority="user",
-        space=None, tags=NONE, step=None, at_us=0, importance=0.5, text="", passages=(passage,), worthy=True,
-    )  # fmt: skip
-    return Candidate(event, 0, passage, {}, rules)
+def sentence(words: int = 1) -> dict[str, Any]:
+    return {"kind": "message", "role": "user", "text": " ".join(["telling"] * words)}
 
 
-def decided(candidates, scores, tokens=None, policy=POLICY, barred=None) -> list[Scored]:
+def value(what: str, key: str = "key") -> dict[str, Any]:
+    return {"kind": "observation", "role": "tool", "data": {key: what}}
+
+
+def candidates(*events: dict[str, Any], **rules: list[float | None]) -> Candidates:
+    """One candidate of each event. rules: what each claims of every candidate, None where it asks not for it."""
+    memory = AgentMemory("t", "a")
+    for number, event in enumerate(events):
+        body = codec.orjson.dumps({**event, "id": f"e{number}"})
+        memory.take(codec.read(Address(SCOPE, "event"), body, received_us=number, arrival_id="unused"))
+    moment = Moment.of(memory, memory.session("r"), Step("s"))
+    sight = Sight.of(moment, np.arange(memory.shelf.columns.size))
+    assert len(sight.rows) == len(sight.places) == len(events)
+    claims = {
+        rule: np.array([NOT_ASKED if claim is None else claim for claim in asked]) for rule, asked in rules.items()
+    }
+    return Candidates.of(memory, sight, np.zeros((len(events), len(CHANNELS)), np.float32), claims)
+
+
+def decided(of: Candidates, scores, policy=POLICY, barred=None) -> Decided:
     given = None if scores is None else np.array(scores, np.float32)
-    return decide(candidates, given, tokens or [0] * len(candidates), policy, barred or {})
+    return decide(of, given, policy, barred or {})
 
 
-def left_out(found: list[Scored]) -> dict[int, str | None]:
-    return {one.candidate.event.row: one.left_out for one in found}
+def left_out(found: Decided) -> dict[int, str | None]:
+    return {index: found.left_out.get(index) for index in found.order}
 
 
 def test_the_most_worthy_comes_first_and_what_is_below_the_threshold_is_not_said():
-    found = decided([candidate(0), candidate(1), candidate(2)], [0.3, 0.9, 0.05])
-    assert [one.candidate.event.row for one in found] == [1, 0, 2]
+    found = decided(candidates(sentence(), sentence(), sentence()), [0.3, 0.9, 0.05])
+    assert found.order == [1, 0, 2]
+    assert found.said == [1, 0]
     assert left_out(found) == {1: None, 0: None, 2: "not worth its tokens"}
 
 
+def test_of_two_that_are_worth_the_same_the_newer_comes_first():
+    assert decided(candidates(sentence(), sentence(), sentence()), [0.3, 0.4, 0.3]).order == [1, 2, 0]
+
+
 def test_tokens_have_a_price():
-    found = decided([candidate(0), candidate(1)], [0.3, 0.3], tokens=[10, 300])
+    found = decided(candidates(sentence(), sentence(40)), [0.3, 0.3], Policy(threshold=0.1, token_price=0.003))
     assert left_out(found) == {0: None, 1: "not worth its tokens"}
+    tokens = found.candidates.sight.column(Column.TOKENS)
+    assert found.worths == pytest.approx(0.3 - 0.1 - 0.003 * tokens)
 
 
 def test_a_step_is_silent_unless_something_reaches_the_bar():
-    assert left_out(decided([candidate(0), candidate(1)], [0.19, 0.15])) == dict.fromkeys(
-        (0, 1), "nothing reaches the bar"
-    )
-    assert left_out(decided([candidate(0), candidate(1)], [0.21, 0.15])) == {0: None, 1: None}
+    two = candidates(sentence(), sentence())
+    assert left_out(decided(two, [0.19, 0.15])) == dict.fromkeys((0, 1), "nothing reaches the bar")
+    assert left_out(decided(two, [0.21, 0.15])) == {0: None, 1: None}
 
 
 def test_a_strong_rule_lifts_the_bar_for_its_step():
-    assert left_out(decided([candidate(0, strong=0.9), candidate(1)], [0.0, 0.15])) == {0: None, 1: None}
+    two = candidates(sentence(), sentence(), strong=[0.9, None])
+    assert left_out(decided(two, [0.0, 0.15])) == {0: None, 1: None}
 
 
 def test_beside_a_model_a_rule_counts_by_its_share_and_alone_in_full():
-    rule = [candidate(0, some=0.8)]
-    assert decided(rule, [0.3])[0].probability == pytest.approx(0.4)
-    assert decided(rule, None)[0].probability == pytest.approx(0.8)
+    one = candidates(sentence(), some=[0.8], weak=[0.2])
+    assert decided(one, [0.3]).probabilities == pytest.approx([0.4])
+    assert decided(one, None).probabilities == pytest.approx([0.8])
 
 
 def test_without_a_model_a_weak_claim_is_not_said():
-    assert left_out(decided([candidate(0, weak=0.25)], None)) == {0: "not worth its tokens"}
+    assert left_out(decided(candidates(sentence(), weak=[0.25]), None)) == {0: "not worth its tokens"}
 
 
 def test_a_value_is_said_by_its_best_item_alone():
-    found = decided([candidate(0, "#W42"), candidate(1, "#w42"), candidate(2, "#W43")], [0.5, 0.8, 0.4])
+    found = decided(candidates(value("#W42"), value("#w42", "order"), value("#W43")), [0.5, 0.8, 0.4])
     assert left_out(found) == {1: None, 0: "another item says this value", 2: None}
 
 
+def test_a_plain_value_is_another_thing_under_another_key():
+    found = decided(candidates(value("2", "bags"), value("2", "nights"), value("2", "Bags")), [0.5, 0.8, 0.4])
+    assert left_out(found) == {1: None, 0: None, 2: "another item says this value"}
+
+
 def test_a_value_that_may_not_be_said_there_is_said_by_the_next_best():
-    found = decided([candidate(0, "W42"), candidate(1, "W42")], [0.5, 0.8], barred={1: "superseded"})
+    found = decided(candidates(value("W42"), value("W42")), [0.5, 0.8], barred={1: "superseded"})
     assert left_out(found) == {1: "superseded", 0: None}
 
 
+def test_the_reasons_stand_by_strength_and_what_rounds_to_nothing_is_none():
+    found = decided(candidates(sentence(), some=[0.2], other=[0.7], faint=[0.001], silent=[None]), [0.31])
+    assert found.why(0, "m") == (("rule", "other", 0.7), ("model", "m", 0.31), ("rule", "some", 0.2))
+
+
+def test_the_best_are_explained_with_their_arithmetic():
+    found = decided(candidates(sentence(), value("W42"), some=[None, 0.5]), [0.05, 0.9])
+    [best] = found.explained(1)
+    assert best == {
+        "event": "e1",
+        "passage": "key: W42",
+        "channels": {},
+        "rules": {"some": 0.5},
+        "model": 0.9,
+        "probability": 0.9,
+        "worth": pytest.approx(0.798),
+        "left_out": None,
+    }
+    assert found.explained(9)[1]["left_out"] == "not worth its tokens"
+
+
 def test_nothing_to_decide_is_decided_at_once():
-    assert decided([], []) == []
-    assert decided([], None) == []
+    assert decided(candidates(), []).said == []
+    assert decided(candidates(), None).said == []

@@ -61,7 +61,7 @@ def of_packet(record: PacketRecord) -> Row:
         "tenant": packet.tenant,
         "agent": packet.agent,
         "run": packet.run,
-        "packet": codec.write(packet),
+        "packet": record.written or codec.write(packet),
         "decision": _json(packet.id, record.decision),
     }
 

@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 import orjson
@@ -26,16 +27,16 @@ def fields(name: str) -> str:
     rows = []
     for field, form in whole["properties"].items():
         if field not in inherited:
-            default = "" if issubclass(model, outbound.Outbound) else _default(field, form, whole)
+            default = "" if model.__module__ == outbound.__name__ else _default(field, form, whole)
             meaning = _meaning(form.get("description", ""), default, _first(form))
             rows.append((f"`{field}`", shape.words(form, whole), meaning))
     return _table(("field", "holds", "meaning"), rows)
 
 
-def _model(name: str) -> type[BaseModel]:
+def _model(name: str) -> type:
     for module in (inbound, outbound, base):
-        found = getattr(module, name, None)
-        if inspect.isclass(found) and issubclass(found, BaseModel):
+        found: Any = getattr(module, name, None)
+        if inspect.isclass(found) and (issubclass(found, BaseModel) or is_dataclass(found)):
             return found
     raise LookupError(f"no message model {name!r}")
 

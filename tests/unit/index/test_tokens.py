@@ -1,6 +1,6 @@
 import pytest
 
-from beforehand.context.tokens import QUARTERS, count_tokens, quarters
+from beforehand.index.tokens import QUARTERS, count_tokens, quarters
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""Passages as the step sees them: their places on the shelf, what is known of each, and which asked words it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.index.growing import Ints
+from beforehand.memory.shelf import NONE, Column
+from beforehand.trigger.moment import Moment
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Columns over n passages by ascending place, read from the shelf once for everything that looks at them.
+
+    places: shape (n,). codes: (n, len(Column)). fixed: (n, len(Fixed)). hits: (n, len(moment.known)), 1 where the
+    passage has the word. rows: the different events. of_row: the index into `rows` of each.
+    """
+
+    places: Ints
+    codes: Ints
+    fixed: Floats
+    hits: Floats
+    rows: list[int]
+    of_row: Ints
+
+    @classmethod
+    def of(cls, moment: Moment, places: Ints) -> Self:
+        """The passages at `places`, which ascend."""
+        shelf = moment.shelf
+        codes = shelf.columns.rows[places].astype(np.int64)
+        return cls(places, codes, shelf.fixed.rows[places], _hits(moment, places), *_events(codes))
+
+    def column(self, column: Column) -> Ints:
+        """One code of each."""
+        return self.codes[:, column]
+
+    def part(self, index: Ints) -> Self:
+        """Some of the passages, by their ascending index."""
+        codes = self.codes[index]
+        return type(self)(self.places[index], codes, self.fixed[index], self.hits[index], *_events(codes))
+
+
+def by_code(codes: Ints, fact: Callable[[int], Any]) -> Floats:
+    """What `fact` says of each code (from NONE up, and few), asked once for each that occurs."""
+    present = np.flatnonzero(np.bincount(codes - NONE))
+    facts = np.array([fact(code) for code in (present + NONE).tolist()], np.float32)
+    table = np.zeros((len(codes) and int(present[-1]) + 1, *facts.shape[1:]), np.float32)
+    table[present] = facts
+    return table[codes - NONE]
+
+
+def _events(codes: Ints) -> tuple[list[int], Ints]:
+    rows = codes[:, Column.ROW]
+    begins = np.ones(len(rows), np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=begins[1:])
+    return rows[begins].tolist(), np.cumsum(begins) - 1
+
+
+def _hits(moment: Moment, places: Ints) -> Floats:
+    hits = np.zeros((len(places), len(moment.known)), np.float32)
+    if len(moment.known):
+        flat, owner = moment.shelf.words.gather(places)
+        spot = np.minimum(np.searchsorted(moment.known, flat), len(moment.known) - 1)
+        hit = moment.known[spot] == flat
+        hits[owner[hit], spot[hit]] = 1.0
+    return hits
