@@ -20,6 +20,7 @@ from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.mqtt.bus import MqttBus
 from beforehand.backends.registry import SHIPPED, Registry
+from beforehand.backends.segments import SegmentFolder
 from beforehand.errors import ModelRefused, NotFound, SettingsError
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
@@ -36,6 +37,7 @@ from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.shadow import Models
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
+from beforehand.ports.segments import Segments
 from beforehand.replay import Replay
 from beforehand.settings import NO_MODEL, PolicySettings, Settings
 from beforehand.trigger import features
@@ -203,7 +205,15 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
 
 
 def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, measures: Measures) -> Memories:
-    return Memories(journal, embedder, SemanticWindows, measures, settings.memory.agents_hot)
+    segments = _segments(settings, measures) if isinstance(journal, SqliteJournal) else None
+    return Memories(journal, embedder, SemanticWindows, measures, settings.memory.agents_hot, segments)
+
+
+def _segments(settings: Settings, measures: Measures) -> Segments | None:
+    path = settings.journal.path
+    if not settings.memory.segments_bytes:
+        return None
+    return SegmentFolder(path.with_name(f"{path.name}.segments"), measures, settings.memory.segments_bytes)
 
 
 def _pipeline(

@@ -89,6 +89,18 @@ KEEP_EVERY_S: Final = 0.25
 """How long the vector of an event waits for others before it goes to the journal."""
 UNRECORDED_VECTORS: Final = 10_000
 """Vectors of events that wait for the disk; past that the oldest is left, and made anew when it is needed."""
+SEGMENTS_EVERY_S: Final = 1.0
+"""How often somebody looks who can be written down: an agent that nobody touched for so long is quiet."""
+SEGMENT_MESSAGES: Final = 64
+"""Unsaved messages from which a segment is worth writing; fewer are folded as fast."""
+SEGMENT_GROWTH: Final = 8
+"""A segment is written anew when an eighth of it has come since."""
+SEGMENTS_FINISH_S: Final = 3.0
+"""How long a daemon that ends writes segments."""
+SEGMENTS_BYTES: Final = 4_000_000_000
+"""Disk that segments take by default."""
+AGENTS_LEAVING: Final = 64
+"""Agents that wait to be written down before they leave memory; past that the first leaves without."""
 
 # --- journal ---
 READ_ROWS: Final = 250
@@ -223,6 +235,7 @@ LINGER_S: Final = 1.0
 assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when it is imported
 assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
 assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
+assert SEGMENTS_FINISH_S < DRAIN_S  # noqa: S101
 assert CHECKPOINT_PAGES < LOG_PAGES  # noqa: S101
 assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire

@@ -43,6 +43,8 @@ ALL: Final = (
     Measure("beforehand_disconnected_seconds_total", "counter", "Time without the broker.", ("lane",)),
     Measure("beforehand_pauses_total", "counter", "Times a lane was paused at the high-water mark.", ("lane",)),
     Measure("beforehand_probe_seconds", "gauge", "QoS 1 round trip measured at start."),
+    Measure("beforehand_first_touches_total", "counter", "Agents brought into memory.", ("source",)),
+    Measure("beforehand_first_touch_seconds", "histogram", "Bringing an agent into memory."),
     Measure("beforehand_agents_hot", "gauge", "Agents in memory."),
     Measure(
         "beforehand_feedback_total",

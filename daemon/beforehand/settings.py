@@ -132,6 +132,9 @@ class MemorySettings(Section):
     agents_hot: Annotated[int, Field(ge=1)] = Field(
         limits.AGENTS_HOT, description="agents kept in memory, least recently used out"
     )
+    segments_bytes: Annotated[int, Field(ge=0)] = Field(
+        limits.SEGMENTS_BYTES, description="disk for segments beside the journal, least recently used out; 0: none"
+    )
 
 
 class EmbedderSettings(Section):

@@ -125,9 +125,9 @@ async def measured(port: int, seconds: float, pid: int) -> dict[str, Any]:
         await agents.begin(runs[number % RUNS], number // RUNS, "begin idle")
         await asyncio.sleep(IDLE_S)
     agents.background = True
-    used_s = _processor_s(pid)
+    used_s = processor_s(pid)
     await _busy(agents, runs, sources, seconds)
-    used_s = _processor_s(pid) - used_s
+    used_s = processor_s(pid) - used_s
     agents.background = False
     await _settled(agents)
     burst_s = await _burst(agents, runs)
@@ -213,7 +213,8 @@ async def _settled(agents: Agents) -> None:
             return
 
 
-def _processor_s(pid: int) -> float:
+def processor_s(pid: int) -> float:
+    """Seconds that a process took of a processor so far (Linux)."""
     user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 

@@ -89,6 +89,7 @@ def renewed(packet: Packet, header: PacketHeader) -> Packet:
             "created_at": moment(header.created_us),
             "expires_at": moment(header.expires_us),
             "watermark": Watermark(event=header.event, position=header.position),
+            "searched": header.searched,
         }
     )
 

@@ -29,16 +29,6 @@ _DUMB: Final = frozenset(("", "true", "false", "yes", "no", "none", "null", "ok"
 _WORD: Final = re.compile(r"[^\s,;:!?\"'()\[\]{}]+")
 
 
-class _Value:
-    """One value with the places where it stands."""
-
-    __slots__ = ("places", "text")
-
-    def __init__(self, text: str, place: int) -> None:
-        self.text = text
-        self.places: postings.Postings = place
-
-
 class Entities:
     """Values and keys of rows, with the passage that each stands in.
 
@@ -46,11 +36,10 @@ class Entities:
     """
 
     def __init__(self) -> None:
-        self._values: dict[str, _Value] = {}
+        self._values: dict[str, postings.Postings] = {}
         self._folded: dict[str, set[str]] = {}
         self._keys: dict[tuple[str, str], postings.Postings] = {}
         self._keys_of_word: dict[str, set[tuple[str, str]]] = {}
-        self._held: dict[int, tuple[_Value, ...]] = {}
         self._end = 0
 
     def __len__(self) -> int:
@@ -62,7 +51,6 @@ class Entities:
         if row < self._end:
             raise ValueError(f"row {row} comes after row {self._end - 1}; rows are added in ascending order")
         self._end = row + 1
-        held: dict[_Value, None] = {}
         for passage in passages:
             if passage.kind == "record":
                 continue
@@ -70,13 +58,11 @@ class Entities:
             if passage.value is not None and passage.key:
                 self._add_key((passage.key, keys.surrounding(passage.path)), place)
             for value in values_of(passage):
-                held[self._add_value(value, place)] = None
-        if held:
-            self._held[row] = tuple(held)
+                self._add_value(value, place)
 
     def by_value(self, value: str, rows: Rows | None = None, limit: int | None = None) -> list[Spot]:
         """Where this very value stands: newest rows first, within a row in the order of the event."""
-        return _newest((known.places for known in self._spellings(normal(value))), rows, self._end, limit)
+        return _newest(self._spellings(normal(value)), rows, self._end, limit)
 
     def by_key(self, need: str, rows: Rows | None = None, limit: int = 64) -> list[Spot]:
         """Leaves whose key meets a need (an argument name, a word or two): nearest keys first, then newest rows.
@@ -114,14 +100,14 @@ class Entities:
         return self._values.keys()
 
     def forget(self, rows: Collection[int]) -> None:
-        """Remove rows with every value and key that only they had."""
+        """Remove rows with every value and key that only they had. Reads all of them: meant for erasure."""
         gone = set(rows)
-        for value in {value for row in gone for value in self._held.pop(row, ())}:
-            left = postings.without(value.places, gone, _POSITION_BITS)
+        for value, places in list(self._values.items()):
+            left = postings.without(places, gone, _POSITION_BITS)
             if left is None:
-                self._drop_value(value.text)
+                self._drop_value(value)
             else:
-                value.places = left
+                self._values[value] = left
         for name, places in list(self._keys.items()):
             left = postings.without(places, gone, _POSITION_BITS)
             if left is None:
@@ -131,16 +117,15 @@ class Entities:
         for forget in (keys.forget_keys, extraction.forget_texts, shapes.forget_texts):
             forget()
 
-    def _add_value(self, text: str, place: int) -> _Value:
-        value = self._values.get(text)
-        if value is None:
-            value = self._values[text] = _Value(text, place)
+    def _add_value(self, text: str, place: int) -> None:
+        known = self._values.get(text)
+        if known is None:
+            self._values[text] = place
             folded = text.casefold()
             if folded != text:
                 self._folded.setdefault(folded, set()).add(text)
-        elif _last(value.places) != place:
-            value.places = postings.extended(value.places, place)
-        return value
+        elif _last(known) != place:
+            self._values[text] = postings.extended(known, place)
 
     def _add_key(self, name: tuple[str, str], place: int) -> None:
         known = self._keys.get(name)
@@ -165,7 +150,7 @@ class Entities:
             if not names:
                 del self._keys_of_word[word]
 
-    def _spellings(self, text: str) -> list[_Value]:
+    def _spellings(self, text: str) -> list[postings.Postings]:
         exact = self._values.get(text)
         if exact is not None:
             return [exact]

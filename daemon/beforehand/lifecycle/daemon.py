@@ -49,6 +49,7 @@ class Daemon:
                 group.create_task(self._refresh()),
                 group.create_task(self._record()),
                 group.create_task(self._keep()),
+                group.create_task(self.pipeline.memories.keeping.run()),
                 group.create_task(self.pipeline.memories.vectors.look()),
                 group.create_task(self.reloading.run()),
             ]
@@ -78,6 +79,7 @@ class Daemon:
         self.receipts.flush()
         await _cancelled(telling)
         await self.publisher.drain()
+        await self.pipeline.memories.keeping.finish()
 
     async def _lane(self, lane: Lane, group: asyncio.TaskGroup) -> None:
         """Read, remember, answer; the disk is waited for beside this, and gates only the acknowledgement."""

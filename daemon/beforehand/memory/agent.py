@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from beforehand.memory.session import Session
 from beforehand.memory.shelf import Shelf
 from beforehand.memory.slots import Slots
 from beforehand.memory.standing import is_standing, is_trivial
+from beforehand.memory.stored_events import StoredEvents
 from beforehand.memory.traits import Traits
 from beforehand.memory.wording import Wordings
 from beforehand.messages.entry import Entry
@@ -71,6 +72,22 @@ class AgentMemory:
         self.flows = Flows()
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
+
+    @classmethod
+    def restored(cls, tenant: str, agent: str, state: dict[str, Any], events: StoredEvents) -> Self:
+        """The memory that `state` and these events were taken from."""
+        memory = cls.__new__(cls)
+        vars(memory).update(state, tenant=tenant, agent=agent, events=events)
+        return memory
+
+    def state(self) -> dict[str, Any]:
+        """Everything but the events, to be read before anything else is asked of this memory."""
+        return {name: part for name, part in vars(self).items() if name != "events"}
+
+    @property
+    def messages(self) -> int:
+        """How many messages were folded in."""
+        return sum(session.position for session in self.sessions.values())
 
     def session(self, run: str) -> Session:
         """The session of a run, made when it is new."""

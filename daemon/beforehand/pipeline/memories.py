@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
 
 import structlog
 
+from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.vectors import EventVectors, Wanted
+from beforehand.pipeline.hot import Hot, Key
+from beforehand.pipeline.keeping import Keeping
+from beforehand.pipeline.loading import Loading
+from beforehand.pipeline.vectors import EventVectors
 from beforehand.ports import Embedder, Journal, Measures, Vectors
+from beforehand.ports.segments import Segments
 
 _log = structlog.get_logger()
-Key = tuple[str, str]
-_EMBEDDED_AT_ONCE: Final = 16
 
 
 class Memories:
@@ -31,32 +33,36 @@ class Memories:
         new_vectors: Callable[[int], Vectors],
         measures: Measures,
         most: int,
+        segments: Segments | None = None,
     ) -> None:
-        self._journal = journal
         self.vectors = EventVectors(journal, embedder, measures)
-        self._new_vectors = new_vectors
         self._measures = measures
         self._most = most
-        self._hot: OrderedDict[Key, AgentMemory] = OrderedDict()
+        self._hot: OrderedDict[Key, Hot] = OrderedDict()
+        self._leaving: dict[Key, Hot] = {}
         self._loading: dict[Key, asyncio.Future[AgentMemory]] = {}
         self._on_the_way: dict[Key, int] = {}
         self._barred: dict[Key, JournalError] = {}
         self.unreadable: dict[Key, str] = {}
         """Agents whose last first touch failed, and why."""
+        self._loader = Loading(journal, segments, self.vectors, new_vectors, measures, self.fold)
+        self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way)
 
     async def of(self, scope: Scope) -> AgentMemory:
         """The memory of an agent, rebuilt from the journal at first touch. Raises JournalError."""
         key = (scope.tenant, scope.agent)
-        memory = self._hot.get(key)
-        if memory is not None:
+        one = self._hot.get(key) or self._taken_back(key)
+        if one is not None:
+            one.touches += 1
             self._hot.move_to_end(key)
-            return memory
+            return one.memory
         if key in self._barred:
             # What came with the failure is on its way to the journal and nowhere else: a rebuilding would miss it.
             raise JournalError(self._barred[key].problem, self._barred[key].advice)
         running = self._loading.get(key)
         if running is not None:
-            return await asyncio.shield(running)
+            await asyncio.shield(running)
+            return await self.of(scope)
         return await self._first_touch(key)
 
     def fold(self, memory: AgentMemory, entry: Entry) -> Taken:
@@ -82,11 +88,18 @@ class Memories:
             del self._on_the_way[key]
             self._barred.pop(key, None)
 
+    def _taken_back(self, key: Key) -> Hot | None:
+        """An agent that was about to go."""
+        one = self._leaving.pop(key, None)
+        if one is not None:
+            self._hot[key] = one
+        return one
+
     async def _first_touch(self, key: Key) -> AgentMemory:
         loading: asyncio.Future[AgentMemory] = asyncio.get_running_loop().create_future()
         self._loading[key] = loading
         try:
-            memory = await self._rebuild(key)
+            memory, saved = await self._loader.memory(*key)
         except BaseException as error:
             if isinstance(error, JournalError):
                 self.unreadable[key] = str(error)
@@ -101,35 +114,19 @@ class Memories:
         else:
             loading.set_result(memory)
             self.unreadable.pop(key, None)
-            self._hot[key] = memory
+            self._hot[key] = Hot(memory, saved)
             self._make_room()
             return memory
         finally:
             del self._loading[key]
 
-    async def _rebuild(self, key: Key) -> AgentMemory:
-        """Fold an agent's messages one by one; between any two, everybody else has a turn of the loop."""
-        tenant, agent = key
-        embedder = self.vectors.embedder
-        memory = AgentMemory(tenant, agent, None if embedder is None else self._new_vectors(embedder.dimensions))
-        wanted: list[Wanted] = []
-        async for page in self._journal.read(tenant=tenant, agent=agent, embedder=self.vectors.fingerprint):
-            for row in page:
-                taken = self.fold(memory, row.entry)
-                taken.session.stored(row.entry)
-                await asyncio.sleep(0)
-                if taken.event is not None and taken.event.worthy:
-                    wanted.append(Wanted(taken.event.row, row.position, row.vector))
-                if len(wanted) == _EMBEDDED_AT_ONCE:
-                    self.vectors.restore(memory, wanted)
-                    wanted = []
-                    await asyncio.sleep(0)
-        self.vectors.restore(memory, wanted)
-        return memory
-
     def _make_room(self) -> None:
+        """The least recently used go; their memory is written down first where it is worth it."""
         spare = len(self._hot) - self._most
-        idle = [key for key in self._hot if key not in self._on_the_way][: max(spare, 0)]
-        for key in idle:
-            del self._hot[key]
+        for key in [key for key in self._hot if key not in self._on_the_way][: max(spare, 0)]:
+            one = self._hot.pop(key)
+            if self.keeping.loading.segments is not None and one.unsaved >= limits.SEGMENT_MESSAGES:
+                self._leaving[key] = one
+        while len(self._leaving) > limits.AGENTS_LEAVING:
+            del self._leaving[next(iter(self._leaving))]
         self._measures.gauge("beforehand_agents_hot", len(self._hot))

@@ -146,9 +146,9 @@ class Pipeline:
                 await self._refresh(scope, nearest=nearest)
 
     async def _refresh(self, scope: Scope, *, nearest: bool) -> None:
+        await self.packets.open(scope)
         memory = await self.memories.of(scope)
         session = memory.session(scope.run)
-        await self.packets.open(scope)
         coming = session.itinerary.coming(self.policy.horizon)
         for step in coming[:1] if nearest else coming[1:]:
             self._prepare(memory, session, step)
@@ -229,8 +229,8 @@ class Pipeline:
     async def _begin(self, outcome: Outcome, step_id: str) -> None:
         """Send the step's final packet. A begin that comes again after a crash is answered if its packet was not."""
         scope = outcome.entry.scope
-        memory = await self.memories.of(scope)
         await self.packets.open(scope)
+        memory = await self.memories.of(scope)
         step = outcome.session.itinerary.steps.get(step_id)
         if step is None:
             return  # the id of an earlier message, used for another step: a duplicate, which began nothing

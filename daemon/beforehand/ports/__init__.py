@@ -15,6 +15,7 @@ from beforehand.index.vectors import VectorIndex
 from beforehand.ports.journal import (
     Appended,
     DeadLetter,
+    Extent,
     Journal,
     JournalRow,
     JournalState,
@@ -29,6 +30,7 @@ __all__ = [
     "Clock",
     "DeadLetter",
     "Embedder",
+    "Extent",
     "Journal",
     "JournalRow",
     "JournalState",

@@ -65,6 +65,15 @@ class JournalRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """What is stored of an agent up to some position: how many messages, and position and key of the newest (0, "")."""
+
+    messages: int
+    newest: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class JournalState:
     """What the journal knows of itself."""
 
@@ -130,6 +139,14 @@ class Journal(Protocol):
 
     async def agents(self) -> list[tuple[str, str]]:
         """(tenant, agent) of everybody who has a message, in order. Reads an index over all messages."""
+        ...
+
+    async def extent(self, tenant: str, agent: str, upto: int) -> Extent:
+        """What is stored of an agent up to position `upto`."""
+        ...
+
+    async def origin(self) -> bytes:
+        """32 bytes that were drawn when this journal was made, and that no other has."""
         ...
 
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:

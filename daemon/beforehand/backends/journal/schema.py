@@ -113,6 +113,14 @@ vectors = Table(
 )
 """Vectors of messages by position (`index.vectors.packed`), beside them since they come after the acknowledgement."""
 
+origin = Table(
+    "origin",
+    metadata,
+    Column("id", PLACE, primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+)
+"""One row: bytes that were drawn when the journal was made, by which a cache knows its journal again."""
+
 dead_letters = Table(
     "dead_letters",
     metadata,

@@ -21,7 +21,16 @@ from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
 from beforehand.errors import Unstorable
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
-from beforehand.ports import Appended, DeadLetter, JournalRow, JournalState, Measures, PacketRecord, VectorRecord
+from beforehand.ports import (
+    Appended,
+    DeadLetter,
+    Extent,
+    JournalRow,
+    JournalState,
+    Measures,
+    PacketRecord,
+    VectorRecord,
+)
 from beforehand.settings import JournalSettings
 
 _P = ParamSpec("_P")
@@ -114,6 +123,14 @@ class SqliteJournal:
     async def agents(self) -> list[tuple[str, str]]:
         """See ports.Journal."""
         return await self._ask(statements.agents)
+
+    async def extent(self, tenant: str, agent: str, upto: int) -> Extent:
+        """See ports.Journal."""
+        return await self._ask(statements.extent, tenant, agent, upto)
+
+    async def origin(self) -> bytes:
+        """See ports.Journal."""
+        return await self._ask(statements.origin_key)
 
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """See ports.Journal."""

@@ -15,9 +15,9 @@ from beforehand import limits
 from beforehand.backends.journal import rows
 from beforehand.backends.journal.faults import may_pass
 from beforehand.backends.journal.rows import Row
-from beforehand.backends.journal.schema import dead_letters, embedders, messages, packets, vectors
+from beforehand.backends.journal.schema import dead_letters, embedders, messages, origin, packets, vectors
 from beforehand.messages.topics import Scope
-from beforehand.ports import Appended, DeadLetter, JournalRow, PacketRecord
+from beforehand.ports import Appended, DeadLetter, Extent, JournalRow, PacketRecord
 
 _ASKED_AT_ONCE: Final = 500
 """Identities in one IN list; five parameters each stay far below SQLite's 32,766."""
@@ -158,6 +158,19 @@ def agents(connection: Connection) -> list[tuple[str, str]]:
     """Every (tenant, agent) that has a message."""
     found = select(messages.c.tenant, messages.c.agent).distinct().order_by(messages.c.tenant, messages.c.agent)
     return [(row.tenant, row.agent) for row in connection.execute(found)]
+
+
+def extent(connection: Connection, tenant: str, agent: str, upto: int) -> Extent:
+    """What is stored of an agent up to a position, counted in the index `messages_of_agent`."""
+    own = (messages.c.tenant == tenant, messages.c.agent == agent, messages.c.position <= upto)
+    count, newest = connection.execute(select(func.count(), func.max(messages.c.position)).where(*own)).one()
+    key = connection.scalar(select(messages.c.key).where(messages.c.position == newest))
+    return Extent(count, newest or 0, key or "")
+
+
+def origin_key(connection: Connection) -> bytes:
+    """The bytes that were drawn when the journal was made."""
+    return bytes(connection.scalars(select(origin.c.key).order_by(origin.c.id).limit(1)).one())
 
 
 def counted(connection: Connection, scope: Scope) -> dict[str, list[tuple[int, int]]]:

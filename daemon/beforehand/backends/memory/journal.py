@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -17,7 +18,17 @@ from beforehand.backends.journal import rows
 from beforehand.errors import JournalError
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
-from beforehand.ports import Appended, Clock, DeadLetter, JournalRow, JournalState, Measures, PacketRecord, VectorRecord
+from beforehand.ports import (
+    Appended,
+    Clock,
+    DeadLetter,
+    Extent,
+    JournalRow,
+    JournalState,
+    Measures,
+    PacketRecord,
+    VectorRecord,
+)
 
 _Identity = tuple[Scope, str, str]
 
@@ -56,6 +67,7 @@ class MemoryJournal:
         self._positions: dict[_Identity, int] = {}
         self._counted: dict[Scope, dict[str, set[int]]] = {}
         self._packets: dict[str, rows.Row] = {}
+        self._origin = secrets.token_bytes(32)
         self._vectors: dict[int, VectorRecord] = {}
         self._letters: deque[DeadLetter] = deque(maxlen=limits.DEAD_LETTERS)
         self._queue: deque[_Call] = deque()
@@ -125,6 +137,17 @@ class MemoryJournal:
         """See ports.Journal."""
         self._check_open()
         return sorted({(row.entry.scope.tenant, row.entry.scope.agent) for row in self._rows})
+
+    async def extent(self, tenant: str, agent: str, upto: int) -> Extent:
+        """See ports.Journal."""
+        self._check_open()
+        own = [row for row in self._rows[:upto] if (row.entry.scope.tenant, row.entry.scope.agent) == (tenant, agent)]
+        return Extent(len(own), own[-1].position, own[-1].entry.id) if own else Extent(0, 0, "")
+
+    async def origin(self) -> bytes:
+        """See ports.Journal."""
+        self._check_open()
+        return self._origin
 
     def _vector(self, position: int, embedder: str | None) -> bytes | None:
         kept = self._vectors.get(position)

@@ -1,0 +1,174 @@
+"""Segments as files in one folder. They are a cache: what cannot be used is removed, and folded from the journal."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+import structlog
+
+from beforehand import index, memory, messages
+from beforehand.backends.segments import form, streams
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.stored_events import StoredEvents
+from beforehand.ports import Extent, Measures
+from beforehand.ports.segments import Segment
+
+_log = structlog.get_logger()
+_ROOMS: Final[tuple[ModuleType, ...]] = (index, memory, messages)
+_SUFFIX: Final = ".segment"
+_HALF: Final = ".half"
+_BROKEN: Final = (
+    form.Damaged,
+    pickle.UnpicklingError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    IndexError,
+    KeyError,
+    TypeError,
+    ValueError,
+)
+"""What comes of a file that is not what was written."""
+
+
+class SegmentFolder:
+    """The Segments port over a folder. most_bytes: on disk; past that the least recently used segments go."""
+
+    def __init__(self, folder: Path, measures: Measures, most_bytes: int) -> None:
+        self._folder = folder
+        self._measures = measures
+        self._most_bytes = most_bytes
+        self._definition = fold_definition()
+
+    def load(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Segment | None:
+        """See ports.segments."""
+        path = self._path(tenant, agent)
+        try:
+            about, parts = form.read(path, origin)
+            outdated = self._outdated(about, tenant, agent, embedder)
+            if outdated is None:
+                segment = _restored(about, parts)
+                os.utime(path)
+                return segment
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            outdated = f"it cannot be read ({error.strerror})"
+        except _BROKEN as error:
+            self._measures.count("beforehand_failures_total", part="segments")
+            outdated = str(error)
+        _log.warning("a segment is not used", tenant=tenant, agent=agent, file=str(path), reason=outdated)
+        self.drop(tenant, agent)
+        return None
+
+    def save(self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool]) -> bool:
+        """See ports.segments."""
+        memory = segment.memory
+        path = self._path(memory.tenant, memory.agent)
+        half = path.with_suffix(_HALF)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            about = self._about(segment, embedder)
+            form.write(half, origin, about, _parts(memory, still))
+            if still():
+                half.replace(path)
+                self._prune()
+                return True
+        except streams.Interrupted:
+            pass
+        except RuntimeError as error:  # a collection that changed while it was read: the memory was touched
+            _log.debug("a segment was given up", agent=memory.agent, reason=str(error))
+        except (OSError, pickle.PicklingError, TypeError) as error:
+            self._measures.count("beforehand_failures_total", part="segments")
+            _log.warning("a segment cannot be written", agent=memory.agent, file=str(path), reason=str(error))
+        with contextlib.suppress(OSError):
+            half.unlink()
+        return False
+
+    def drop(self, tenant: str, agent: str) -> None:
+        """See ports.segments."""
+        with contextlib.suppress(OSError):
+            self._path(tenant, agent).unlink()
+
+    def _path(self, tenant: str, agent: str) -> Path:
+        named = hashlib.blake2b(f"{len(tenant)}:{tenant}{agent}".encode(), digest_size=20).hexdigest()
+        return self._folder / f"{named}{_SUFFIX}"
+
+    def _about(self, segment: Segment, embedder: str | None) -> dict[str, Any]:
+        extent = segment.extent
+        return {
+            "definition": self._definition,
+            "tenant": segment.memory.tenant,
+            "agent": segment.memory.agent,
+            "embedder": embedder,
+            "upto": segment.upto,
+            "messages": extent.messages,
+            "newest": extent.newest,
+            "key": extent.key,
+        }
+
+    def _outdated(self, about: dict[str, Any], tenant: str, agent: str, embedder: str | None) -> str | None:
+        if (about["tenant"], about["agent"]) != (tenant, agent):
+            return "it is another agent's"
+        if about["definition"] != self._definition:
+            return "another version of the code wrote it"
+        if about["embedder"] != embedder:
+            return f"its vectors are of {about['embedder']}, the embedder in use is {embedder}"
+        return None
+
+    def _prune(self) -> None:
+        """Keep within `most_bytes`."""
+        files = [(entry.stat(), entry.path) for entry in os.scandir(self._folder) if entry.name.endswith(_SUFFIX)]
+        total = sum(_on_disk(stat) for stat, _ in files)
+        for stat, path in sorted(files, key=lambda file: file[0].st_mtime):
+            if total <= self._most_bytes:
+                break
+            total -= _on_disk(stat)
+            with contextlib.suppress(OSError):
+                Path(path).unlink()
+
+
+def fold_definition() -> str:
+    """Changes whenever the same messages might be folded into another state: code, Python, numpy and form."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {np.__version__} {form.MAGIC!r}".encode())
+    for room in _ROOMS:
+        [folder] = room.__path__
+        for source in sorted(Path(folder).rglob("*.py")):
+            digest.update(source.name.encode() + source.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _on_disk(stat: os.stat_result) -> int:
+    return stat.st_blocks * 512 if hasattr(stat, "st_blocks") else stat.st_size
+
+
+def _parts(memory: AgentMemory, still: Callable[[], bool]) -> list[form.Part]:
+    """Stream, ends of the events, events, then the arrays."""
+    blobs = streams.written_events(memory.events, still)
+    stream, buffers = streams.written(memory.state(), still)
+    ends = np.cumsum([0, *map(len, blobs)], dtype=np.int64)
+    return [stream, ends.data, b"".join(blobs), *buffers]
+
+
+def _restored(about: dict[str, Any], parts: list[memoryview]) -> Segment:
+    stream, ends, blobs, *buffers = parts
+    collecting = gc.isenabled()
+    gc.disable()  # hundreds of thousands of new objects, none of them garbage
+    try:
+        state = streams.read(stream, buffers)
+    finally:
+        if collecting:
+            gc.enable()
+    events = StoredEvents(streams.EventBlobs(np.frombuffer(ends, np.int64).tolist(), blobs))
+    memory = AgentMemory.restored(about["tenant"], about["agent"], state, events)
+    return Segment(memory, about["upto"], Extent(about["messages"], about["newest"], about["key"]))

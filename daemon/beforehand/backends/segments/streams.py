@@ -1,0 +1,188 @@
+"""A memory as a stream and buffers, and back. What is read can only become our own classes and numpy's arrays."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from operator import attrgetter
+from types import MethodType
+from typing import Any, Final
+
+from beforehand.backends.segments.packing import packed, packed_codes
+from beforehand.index.growing import Codes
+from beforehand.index.passages import Passage
+from beforehand.memory.remembered import Remembered
+from beforehand.memory.stored_events import StoredEvents
+
+PROTOCOL: Final = 5
+_OURS: Final = ("beforehand.index.", "beforehand.memory.", "beforehand.messages.")
+_OTHERS: Final = frozenset(
+    {
+        ("beforehand.backends.segments.packing", "codes_of"),
+        ("beforehand.backends.segments.packing", "unpacked"),
+        ("beforehand.backends.segments.streams", "array_of"),
+        ("beforehand.backends.segments.streams", "method_of"),
+        ("builtins", "memoryview"),
+        ("collections", "Counter"),
+        ("collections", "OrderedDict"),
+        ("collections", "defaultdict"),
+        ("collections", "deque"),
+        ("numpy", "dtype"),
+        ("numpy", "ndarray"),
+        ("numpy.core.multiarray", "_reconstruct"),
+        ("numpy._core.multiarray", "_reconstruct"),
+        ("numpy.core.multiarray", "scalar"),
+        ("numpy._core.multiarray", "scalar"),
+        ("numpy.core.numeric", "_frombuffer"),
+        ("numpy._core.numeric", "_frombuffer"),
+    }
+)
+_WITH_STATE: Final = 3
+"""Parts of what an object reduces to when it has a state."""
+_BETWEEN_LOOKS: Final = 256
+_PAUSE_S: Final = 0.0001
+
+_event_parts = attrgetter(*(field.name for field in fields(Remembered)))
+_PASSAGES: Final = [field.name for field in fields(Remembered)].index("passages")
+
+Buffers = list[memoryview]
+
+
+class Interrupted(Exception):
+    """The memory was touched while it was being written."""
+
+
+def array_of(typecode: str, content: bytes) -> array[Any]:
+    """An array of the standard library."""
+    return array(typecode, content)
+
+
+def method_of(owner: Any, name: str) -> Any:
+    """The one bound method that a memory holds: where a topic tree gets its vectors."""
+    if name != "vectors":
+        raise pickle.UnpicklingError(f"the method {name!r} is not part of a memory")
+    return owner.vectors
+
+
+class _Writer(pickle.Pickler):
+    """Gives others a turn now and then; what it calls for is plain data."""
+
+    def __init__(
+        self, file: io.BytesIO, buffers: Callable[[pickle.PickleBuffer], Any], still: Callable[[], bool]
+    ) -> None:
+        super().__init__(file, PROTOCOL, buffer_callback=buffers)
+        self._still = still
+        self._seen = 0
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is written that pickle cannot write, or only by calling what `_Reader` does not know."""
+        self._seen += 1
+        if self._seen % _BETWEEN_LOOKS == 0:
+            pause(self._still)
+        kind = type(obj)
+        if kind is memoryview:
+            return memoryview, (obj.obj,)
+        if kind is array:
+            return array_of, (obj.typecode, obj.tobytes())
+        if kind is MethodType:
+            return method_of, (obj.__self__, obj.__name__)
+        if kind is Codes:
+            return packed_codes(obj) or NotImplemented
+        return _lighter(obj) if kind.__module__.startswith(_OURS) else NotImplemented
+
+
+class _Reader(pickle.Unpickler):
+    """Refuses every name that no memory is made of."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class or function of that name."""
+        if (module, name) in _OTHERS or (module.startswith(_OURS) and "." not in name):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of a memory")
+
+
+def _lighter(obj: Any) -> Any:
+    """How to write an object of ours with its large dictionaries packed; NotImplemented when it has none."""
+    reduced = obj.__reduce_ex__(PROTOCOL)
+    if len(reduced) < _WITH_STATE or not isinstance(reduced[2], (dict, tuple)):
+        return NotImplemented
+    made, arguments, state, *items = reduced
+    halves = state if isinstance(state, tuple) else (state,)
+    lighter = tuple(_with_packed(half) for half in halves)
+    if all(one is other for one, other in zip(lighter, halves, strict=True)):
+        return NotImplemented
+    return (made, arguments, lighter if isinstance(state, tuple) else lighter[0], *items)
+
+
+def _with_packed(attributes: Any) -> Any:
+    """Attributes by name, the large dictionaries among them packed; the very same when there is none."""
+    if not isinstance(attributes, dict):
+        return attributes
+    found = {name: packed(part) for name, part in attributes.items() if type(part) is dict}
+    smaller = {name: part for name, part in found.items() if part is not None}
+    return {**attributes, **smaller} if smaller else attributes
+
+
+def pause(still: Callable[[], bool]) -> None:
+    """Let the loop have a turn. Raises Interrupted when the memory is needed."""
+    if not still():
+        raise Interrupted
+    time.sleep(_PAUSE_S)
+
+
+def written(state: dict[str, Any], still: Callable[[], bool]) -> tuple[bytes, Buffers]:
+    """A stream, and beside it the content of every array. Raises Interrupted."""
+    file = io.BytesIO()
+    buffers: list[pickle.PickleBuffer] = []
+    _Writer(file, buffers.append, still).dump(state)
+    return file.getvalue(), [buffer.raw() for buffer in buffers]
+
+
+def read(stream: memoryview, buffers: Sequence[memoryview]) -> dict[str, Any]:
+    """What was written; arrays stand on the buffers. Raises UnpicklingError and whatever a broken stream leads to."""
+    state = _Reader(io.BytesIO(stream), buffers=buffers).load()
+    if not isinstance(state, dict):
+        raise pickle.UnpicklingError("the stream is not a memory")
+    return state
+
+
+def written_events(events: Sequence[Remembered], still: Callable[[], bool]) -> list[bytes]:
+    """Each event by itself. Raises Interrupted."""
+    source = events.source if isinstance(events, StoredEvents) else None
+    blobs = [bytes(source.blob(row)) for row in range(len(source))] if isinstance(source, EventBlobs) else []
+    for row in range(len(blobs), len(events)):
+        if row % _BETWEEN_LOOKS == 0:
+            pause(still)
+        blobs.append(_written_event(events[row]))
+    return blobs
+
+
+def _written_event(event: Remembered) -> bytes:
+    parts = list(_event_parts(event))
+    parts[_PASSAGES] = [tuple(passage) for passage in event.passages]
+    return pickle.dumps(parts, PROTOCOL)
+
+
+class EventBlobs:
+    """Events as they stand in a segment: `ends` (shape (n + 1,), from 0) are their ends in `content`."""
+
+    def __init__(self, ends: Sequence[int], content: memoryview) -> None:
+        self._ends = ends
+        self._content = content
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def blob(self, row: int) -> memoryview:
+        """One event as it was written."""
+        return self._content[self._ends[row] : self._ends[row + 1]]
+
+    def event(self, row: int) -> Remembered:
+        """One event."""
+        parts = _Reader(io.BytesIO(self.blob(row))).load()
+        parts[_PASSAGES] = tuple(Passage(*passage) for passage in parts[_PASSAGES])
+        return Remembered(*parts)

@@ -1,0 +1,30 @@
+"""One agent in memory, and what is known of it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from beforehand.memory.agent import AgentMemory
+
+Key = tuple[str, str]
+"""(tenant, agent)"""
+
+
+@dataclass(slots=True, eq=False)
+class Hot:
+    """touches: how often the memory was handed out; whoever gets it uses it before anything else is awaited.
+
+    saved: messages that its segment holds. looked_at, settled: `touches` when somebody looked last, and when it was
+    decided whether to save it.
+    """
+
+    memory: AgentMemory
+    saved: int = 0
+    touches: int = 1
+    looked_at: int = 0
+    settled: int = 0
+
+    @property
+    def unsaved(self) -> int:
+        """Messages that no segment holds."""
+        return self.memory.messages - self.saved

@@ -1,0 +1,49 @@
+"""What the hall needs to keep the memory of an agent beside the journal, so that its next first touch is short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from beforehand.memory.agent import AgentMemory
+from beforehand.ports.journal import Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A memory that holds exactly the agent's messages up to position `upto` of the journal.
+
+    extent: how many those are and which is the newest, to be held against the journal before anything is believed.
+    """
+
+    memory: AgentMemory
+    upto: int
+    extent: Extent
+
+
+class Segments(Protocol):
+    """A cache of folded memories. Whatever is lost, damaged or outdated is folded from the journal again.
+
+    Every call blocks, and is made from a thread; `load` and `save` let others run meanwhile.
+    """
+
+    def load(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Segment | None:
+        """What was saved last of this agent; None when there is nothing that can be used.
+
+        origin: of the journal; embedder: fingerprint of the one in use. A segment of another journal, of another
+        embedder, of other code, or one that is damaged is thrown away, and its reason is logged and counted.
+        """
+        ...
+
+    def save(self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool]) -> bool:
+        """Write a segment, in one piece or not at all. False when it was given up, or cannot be written.
+
+        still: asked now and then, and once more before the old segment is replaced; whether nobody has touched the
+        memory since the call. Once it says no, what was written is thrown away.
+        """
+        ...
+
+    def drop(self, tenant: str, agent: str) -> None:
+        """Throw an agent's segment away."""
+        ...
