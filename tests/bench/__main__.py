@@ -22,7 +22,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("latency", "restart", "journal", "timeline", "semantic", "words", "topics", "training", "locomo")
+NAMES = ("latency", "restart", "journal", "timeline", "semantic", "peers", "words", "topics", "training", "locomo")
 WITH_DATA = {"locomo": "locomo10.json.gz"}
 LIBRARIES = ("numpy", "faiss-cpu", "xgboost-cpu", "orjson", "pydantic", "aiomqtt", "sqlalchemy", "tokenizers")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "benchmarks.md"

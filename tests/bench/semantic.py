@@ -1,11 +1,9 @@
-"""Windowed vector search against numpy, faiss and hnswlib (when it is there): `python -m tests.bench.semantic`."""
+"""Windowed vector search against numpy and faiss; `peers` has other stores: `python -m tests.bench.semantic`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -88,7 +86,7 @@ def _windows(size: int) -> list[Row]:
         length = int(size * share)
         starts = np.random.default_rng(3).integers(0, size - length + 1, QUERIES).tolist()
         windows = [Window(query, start, start + length) for query, start in zip(asked, starts, strict=True)]
-        bars = [_bar(vectors, window) for window in windows]
+        bars = [bar_of(vectors, window) for window in windows]
         for rival, search in rivals:
             line = f"{name}: ten best in {length:,}"
             lines.append(_compare(line, vectors, windows, bars, _ours(index), rival, search))
@@ -110,19 +108,19 @@ def _compare(
 ) -> Row:
     our_us, their_us = median_us(ours, theirs, arguments=windows)
     recalls = [
-        round(float(np.mean([_recall(vectors, window, bar, search(window)) for window, bar in pairs])), 3)
+        round(float(np.mean([recall_of(vectors, window, bar, search(window)) for window, bar in pairs])), 3)
         for search, pairs in ((side, list(zip(windows, bars, strict=True))) for side in (ours, theirs))
     ]
     return row(name, "us", our_us, rival, their_us, recall=recalls[0], their_recall=recalls[1])
 
 
-def _bar(vectors: Vectors, window: Window) -> float:
+def bar_of(vectors: Vectors, window: Window) -> float:
     """The score of the tenth best, less what rounding may take."""
     scores = vectors[window.start : window.stop] @ window.query
     return float(np.partition(scores, len(scores) - K)[len(scores) - K]) - 1e-5
 
 
-def _recall(vectors: Vectors, window: Window, bar: float, rows: NDArray[np.int64]) -> float:
+def recall_of(vectors: Vectors, window: Window, bar: float, rows: NDArray[np.int64]) -> float:
     """Share of the true ten best that were found; equals count as each other."""
     return float((vectors[rows] @ window.query >= bar).sum()) / K
 
@@ -157,8 +155,6 @@ def _rivals(vectors: Vectors) -> Iterator[tuple[str, Search]]:
         return near[np.argsort(-(vectors[near] @ window.query))[:K]]
 
     yield "faiss int8, IDSelectorRange, 40 rescored", rescored
-    if find_spec("hnswlib") and len(vectors) <= 100_000:
-        yield "hnswlib M=16, ef=400, filter", _hnsw(vectors)
 
 
 def _numpy(vectors: Vectors, window: Window) -> NDArray[np.int64]:
@@ -171,21 +167,6 @@ def _faiss(index: Any, window: Window, k: int) -> NDArray[np.int64]:
     chosen = faiss.SearchParameters(sel=faiss.IDSelectorRange(window.start, window.stop))
     found: NDArray[np.int64] = index.search(window.query[None, :], k, params=chosen)[1][0]
     return found[found >= 0]
-
-
-def _hnsw(vectors: Vectors) -> Search:
-    graph = import_module("hnswlib").Index(space="ip", dim=DIMENSIONS)
-    graph.init_index(max_elements=len(vectors), M=16, ef_construction=100)
-    graph.set_num_threads(1)
-    graph.add_items(vectors)
-    graph.set_ef(400)
-
-    def search(window: Window) -> NDArray[np.int64]:
-        inside = range(window.start, window.stop)
-        labels, _ = graph.knn_query(window.query, k=K, filter=inside.__contains__, num_threads=1)
-        return labels[0].astype(np.int64)
-
-    return search
 
 
 def agent_sizes(agents: int) -> list[int]:

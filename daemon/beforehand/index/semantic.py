@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index import exact
+from beforehand.index.byte_codes import ByteCodes
 from beforehand.index.columns import grown
 from beforehand.index.matrix import Matrix
 from beforehand.index.quantised import BATCH_ROWS, SignCodes
@@ -17,8 +18,12 @@ from beforehand.index.vectors import Rows, VectorIndex
 
 __all__ = ["Rows", "SemanticWindows", "VectorIndex"]
 
+BYTE_NUMBERS: Final = 4_096 * 256
+"""Numbers past which byte codes find sooner where to look than a scan of everything: 4,096 rows of 256."""
 EXACT_NUMBERS: Final = 20_000 * 256
-"""Numbers scanned exactly in less than a millisecond: 20,000 rows of 256, fewer of longer vectors."""
+"""Numbers searched exactly in less than a millisecond: 20,000 rows of 256, fewer of longer vectors."""
+BYTE_POOL_ROWS: Final = 64
+"""Rows that byte codes leave, at least: enough to prove the ten best of nearly every question."""
 POOL_ROWS: Final = 1_500
 """Rows rescored exactly."""
 
@@ -26,22 +31,33 @@ POOL_ROWS: Final = 1_500
 class SemanticWindows:
     """VectorIndex over one float32 matrix in order of arrival. A filter gathers its rows first, then they are searched.
 
-    Up to `exact_rows` candidates the search is exact: a scan of a slice, of which nothing is copied. Above, sign codes
-    (see `quantised`) choose a pool that is rescored exactly, and rows too new to have codes are scanned as well.
-    Memory per row: 4 x dimensions + 1 bytes; 64 more past `exact_rows` rows, 96 more past `quantised.NARROW_ROWS`.
+    Up to `exact_rows` candidates the search is exact: a scan of a slice, of which nothing is copied, or in windows of
+    more than `byte_rows` rows a scan of byte codes (see `byte_codes`) that proves which rows need no look. Above, sign
+    codes (see `quantised`) choose a pool that is rescored exactly, and rows too new to have codes are scanned as well.
+    Memory per row: 4 x dimensions + 1 bytes; `dimensions` more past `byte_rows` rows, 64 more past `exact_rows` rows,
+    96 more past `quantised.NARROW_ROWS`.
     A put codes at most two rows per row put and a batch, so a large agent gets its codes bit by bit.
     One writer at a time; a search may run in another thread meanwhile.
     """
 
-    __slots__ = ("_codes", "_matrix", "_present", "_sums", "dimensions", "exact_rows")
+    __slots__ = ("_bytes", "_codes", "_matrix", "_present", "_sums", "byte_rows", "dimensions", "exact_rows")
 
-    def __init__(self, dimensions: int, exact_rows: int | None = None, chunk_rows: int | None = None) -> None:
+    def __init__(
+        self,
+        dimensions: int,
+        exact_rows: int | None = None,
+        chunk_rows: int | None = None,
+        byte_rows: int | None = None,
+    ) -> None:
         self.dimensions = dimensions
         """Length of a vector."""
         self.exact_rows = EXACT_NUMBERS // dimensions if exact_rows is None else exact_rows
         """Candidates up to which a search is exact."""
+        self.byte_rows = BYTE_NUMBERS // dimensions if byte_rows is None else byte_rows
+        """Rows of a window up to which every one is looked at."""
         self._matrix = Matrix(dimensions, chunk_rows)
         self._present: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self._bytes: ByteCodes | None = None
         self._codes: SignCodes | None = None
         self._sums: VectorSums | None = None
 
@@ -52,7 +68,7 @@ class SemanticWindows:
     @property
     def nbytes(self) -> int:
         """Bytes in use, without the slack of growth."""
-        derived = sum(part.nbytes for part in (self._codes, self._sums) if part is not None)
+        derived = sum(part.nbytes for part in (self._bytes, self._codes, self._sums) if part is not None)
         return len(self) * (4 * self.dimensions + 1) + derived
 
     # --- writing ---
@@ -77,6 +93,10 @@ class SemanticWindows:
             present[: len(self._present)] = self._present
             self._present = present
         self._present[places] = vectors.any(axis=1)
+        if size > self.byte_rows:
+            self._bytes = self._bytes or ByteCodes(self.dimensions)
+            self._bytes.replace(places, vectors)
+            self._bytes.extend(self._matrix, 2 * len(places) + BATCH_ROWS)
         if size > self.exact_rows:
             self._codes = self._codes or SignCodes(self.dimensions)
             self._codes.replace(places, vectors)
@@ -93,8 +113,9 @@ class SemanticWindows:
         zeros = np.zeros((len(places), self.dimensions), np.float32)
         self._matrix.write(places, zeros)
         self._present[places] = False
-        if self._codes is not None:
-            self._codes.replace(places, zeros)
+        for codes in (self._bytes, self._codes):
+            if codes is not None:
+                codes.replace(places, zeros)
         if self._sums is not None:
             self._sums.changed(places)
 
@@ -134,13 +155,26 @@ class SemanticWindows:
     def _best_of_window(self, query: NDArray[np.float32], k: int, start: int, stop: int) -> exact.Found:
         codes = self._codes
         if codes is None or stop - start <= self.exact_rows:
-            return exact.best_of_window(query, self._matrix, start, stop, k)
+            return self._exactly(query, k, start, stop)
         coded = min(max(codes.size, start), stop)
         newest = exact.best_of_window(query, self._matrix, coded, stop, k)
         pooled = self._pooled(query, k, codes, slice(start, coded))
         if pooled is None:
-            pooled = exact.best_of_window(query, self._matrix, start, coded, k)
+            pooled = self._exactly(query, k, start, coded)
         return exact.merged([pooled, newest], k)
+
+    def _exactly(self, query: NDArray[np.float32], k: int, start: int, stop: int) -> exact.Found:
+        """Where byte codes cannot prove that they left the best, every row is looked at."""
+        codes = self._bytes
+        coded = 0 if codes is None else min(codes.size, stop)
+        if codes is not None and stop - start > self.byte_rows and stop - coded <= 2 * BATCH_ROWS:
+            left = codes.contenders(query, max(BYTE_POOL_ROWS, 4 * k), start, coded)
+            if left is not None:
+                rows = np.concatenate((left[0], np.arange(coded, stop)))
+                found = exact.best_of_rows(query, self._matrix, rows, k)
+                if len(found[1]) == k and found[1][-1] > left[1]:
+                    return found
+        return exact.best_of_window(query, self._matrix, start, stop, k)
 
     def _best_of_rows(self, query: NDArray[np.float32], k: int, rows: NDArray[np.int64]) -> exact.Found:
         """Of ascending rows that all have a vector."""
