@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.index.columns import NONE
 from beforehand.index.echo import strip_data, strip_packets
 from beforehand.index.entities import Entities
 from beforehand.index.lexical import Lexical
@@ -171,6 +172,7 @@ class AgentMemory:
             kind=self.codes.of("kind", event.kind),
             tool=self.codes.of("tool", event.tool or ""),
             space=self.codes.of("space", event.space or ""),
+            step=NONE if event.step is None else self.timeline.step_code(session.code, event.step),
             failed=event.ok is False,
             action=event.kind == "action",
             importance=event.importance,

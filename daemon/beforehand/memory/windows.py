@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.errors import NotFound
+from beforehand.index.step_words import step_window
 from beforehand.index.temporal import time_window
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
+from beforehand.memory.step_windows import rows_of_steps, stretch_of
 from beforehand.messages.inbound import Window
 from beforehand.messages.values import instant, micros
 
@@ -23,12 +27,15 @@ Span = tuple[Callable[[Remembered], int], int, int]
 def resolve(memory: AgentMemory, session: Session, window: Window) -> NDArray[np.int64]:
     """Rows of the run inside the window, in the order of the run. `from` and `to` are included, the others not.
 
-    Raises NotFound for a bound that is no time, step or event of this run.
+    From one step to another of the same numbering (or to itself) are the events of these steps and their sub-steps,
+    and not those of other steps that ran meanwhile. Raises NotFound for a bound that is no time, step or event of this
+    run.
     """
-    rows = memory.timeline.interval(None, None, run=session.code)
+    steps = _steps(memory, session, window)
+    rows = memory.timeline.interval(None, None, run=session.code) if steps is None else steps
     for bound, keeps in (
-        (window.from_, lambda value, first, _: value >= first),
-        (window.to, lambda value, _, last: value <= last),
+        (window.from_ if steps is None else None, lambda value, first, _: value >= first),
+        (window.to if steps is None else None, lambda value, _, last: value <= last),
         (window.after, lambda value, _, last: value > last),
         (window.before, lambda value, first, _: value < first),
     ):
@@ -38,14 +45,23 @@ def resolve(memory: AgentMemory, session: Session, window: Window) -> NDArray[np
     return rows if window.last is None else rows[-window.last :]
 
 
+def _steps(memory: AgentMemory, session: Session, window: Window) -> NDArray[np.int64] | None:
+    """Rows of the steps that the window goes from and to; None when its bounds are not two such steps."""
+    if window.from_ is None or window.to is None:
+        return None
+    if any(memory.row_of(session.scope.run, bound) is not None for bound in (window.from_, window.to)):
+        return None
+    return rows_of_steps(memory, session, window.from_, window.to)
+
+
 def _span(memory: AgentMemory, session: Session, bound: str) -> Span:
     row = memory.row_of(session.scope.run, bound)
     if row is not None:
         place = memory.timeline.place(row, run=session.code)
         return lambda event: memory.timeline.place(event.row, run=session.code), place, place
-    step = session.itinerary.steps.get(bound)
-    if step is not None and step.begun_at is not None:
-        return lambda event: event.position, step.begun_at, step.ended_at or session.position
+    stretch = stretch_of(memory, session, bound)
+    if stretch is not None:
+        return lambda event: event.position, *stretch
     try:
         at_us = micros(instant(bound))
     except ValueError:
@@ -59,8 +75,14 @@ def _span(memory: AgentMemory, session: Session, bound: str) -> Span:
 def implied(memory: AgentMemory, session: Session, query: str, at_us: int) -> NDArray[np.int64] | None:
     """Rows that the words of a question mean ("just now", "after the restart", "yesterday"), relative to `at_us`.
 
-    None when it says nothing of time, or names an event that cannot be found. Rows stand in the order of the run.
+    Steps that it names ("in step 10.2", "after step 3") are meant where the run has them. None when it says nothing of
+    time, or names an event that cannot be found. Rows stand in the order of the run.
     """
+    steps = step_window(query)
+    if steps is not None:
+        with suppress(NotFound):
+            bounds = {name.rstrip("_"): bound for name, bound in asdict(steps).items()}
+            return resolve(memory, session, Window.model_validate(bounds))
     said = time_window(query, at_us)
     if said is None:
         return None
