@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from beforehand.cli import ask, embed, evaluate, keep, look, models, rules, run, train, workflows
+from beforehand.cli import ask, embed, evaluate, inspecting, keep, look, models, rules, run, train, workflows
 
 app = typer.Typer(
     name="beforehand",
@@ -15,6 +15,7 @@ app = typer.Typer(
 run.add_to(app)
 ask.add_to(app)
 look.add_to(app)
+inspecting.add_to(app)
 keep.add_to(app)
 train.add_to(app)
 evaluate.add_to(app)

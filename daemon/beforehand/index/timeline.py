@@ -203,7 +203,7 @@ class Timeline(OrderedEvents):
         rows: list[TreeRow] = []
         for level, low, high in self._tree.parts(start, stop, below=stop - start):
             rows.append(self._tree_row(depth, level, low, high))
-            if level > 0:
+            if level > 1:  # below a block there is nothing but its events
                 rows.extend(self._below(depth + 1, deepest, low, high))
         return rows
 

@@ -17,3 +17,7 @@ class Codes:
     def known(self, column: str, word: str) -> int | None:
         """The code of a word, or None when it was never used."""
         return self._codes.get(column, {}).get(word)
+
+    def words(self, column: str) -> list[str]:
+        """The words of a column by their codes."""
+        return list(self._codes.get(column, {}))

@@ -1,0 +1,120 @@
+"""`inspect timeline`: the segment tree over an agent's events, rebuilt from its journal."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.tree import Tree
+
+from beforehand.backends.journal.sqlite import SqliteJournal
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli.shared import Config, Json, advising, load, out, print_json
+from beforehand.errors import NotFound
+from beforehand.index.timeline import TreeRow
+from beforehand.memory.agent import AgentMemory
+from beforehand.messages.values import moment
+from beforehand.settings import Settings
+
+_TOOLS = 3
+"""Tools of a stretch that are named, the most frequent."""
+
+inspect_app = typer.Typer(no_args_is_help=True, help="What memory is made of.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the commands."""
+    app.add_typer(inspect_app, name="inspect")
+
+
+@inspect_app.command()
+def timeline(
+    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    run: Annotated[str | None, typer.Argument(help="Run; left out: all of the agent's.", show_default=False)] = None,
+    depth: Annotated[int, typer.Option(min=0, max=8, help="Levels below the whole.")] = 2,
+    config: Config = None,
+    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    json: Json = False,
+) -> None:
+    """The segment tree over the events: ranges, times, errors, actions, importance and tools. The daemon may run."""
+    with advising():
+        tenant, slash, name = agent.partition("/")
+        if not slash or not name:
+            raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+        memory = asyncio.run(_memory(load(config, journal={"path": journal}), tenant, name, run))
+    rows = memory.timeline.render(depth)
+    tools = memory.codes.words("tool")
+    if json:
+        print_json({"agent": agent, "run": run, "tree": [_plain(row, tools) for row in rows]})
+    else:
+        out.print(_drawn(agent if run is None else f"{agent}/{run}", rows, tools))
+
+
+async def _memory(settings: Settings, tenant: str, agent: str, run: str | None) -> AgentMemory:
+    """The agent's events, without vectors; of one run alone when it is named."""
+    path = settings.journal.path
+    if not path.is_file():
+        raise NotFound(f"no journal {path}.", "Name the daemon's journal with --journal or --config.")
+    memory = AgentMemory(tenant, agent)
+    journal = SqliteJournal(settings.journal, RecordedMeasures())
+    async with journal.open():
+        async for page in journal.read(tenant=tenant, agent=agent):
+            for row in page:
+                if run is None or row.entry.scope.run == run:
+                    memory.take(row.entry)
+    if not memory.events:
+        whose = f"{tenant}/{agent}" if run is None else f"run {run!r} of {tenant}/{agent}"
+        raise NotFound(f"{path} has no event of {whose}.", "Look at the names: they are those of the topics.")
+    return memory
+
+
+def _drawn(title: str, rows: list[TreeRow], tools: list[str]) -> Tree:
+    whole = Tree(f"{escape(title)}: {_line(rows[0], tools)}")
+    above = [whole]
+    for row in rows[1:]:
+        del above[row.depth :]
+        above.append(above[-1].add(_line(row, tools)))
+    return whole
+
+
+def _line(row: TreeRow, tools: list[str]) -> str:
+    plain = _plain(row, tools)
+    times = f"{_written(plain['from'])} to {_written(plain['to'])}" if plain["from"] else "all erased"
+    parts = [
+        f"[bold]{row.start:,}-{row.stop - 1:,}[/]  {times}  {plain['events']:,} events",
+        f"{plain['errors']:,} errors" if plain["errors"] else "",
+        f"{plain['actions']:,} actions" if plain["actions"] else "",
+        f"importance {plain['importance_mean']:.2f}, at most {plain['importance_max']:.2f}" if plain["events"] else "",
+        ", ".join(f"{escape(tool)} {count:,}" for tool, count in list(plain["tools"].items())[:_TOOLS]),
+        f"changed by revision {plain['changed']:,}" if plain["changed"] else "",
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _plain(row: TreeRow, tools: list[str]) -> dict[str, Any]:
+    """One stretch for machines: rows start, ..., stop - 1."""
+    whole = row.aggregate
+    return {
+        "depth": row.depth,
+        "level": row.level,
+        "start": row.start,
+        "stop": row.stop,
+        "from": None if row.from_us is None else moment(row.from_us),
+        "to": None if row.to_us is None else moment(row.to_us),
+        "events": whole.events,
+        "errors": whole.errors,
+        "actions": whole.actions,
+        "importance_mean": whole.sum_importance / max(whole.events, 1),
+        "importance_max": whole.max_importance if isfinite(whole.max_importance) else None,
+        "changed": whole.changed,
+        "tools": {tools[code]: count for code, count in row.tools.items() if tools[code]},
+    }
+
+
+def _written(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"
