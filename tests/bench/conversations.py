@@ -71,8 +71,10 @@ class Memory:
         return self.vectors.search(vector, DEPTH)
 
     def hybrid(self, *asked: Any) -> Found:
-        """Reciprocal ranks of words and vectors."""
-        return self._fused(lexical=self.lexical(*asked), semantic=self.dense(*asked))
+        """Reciprocal ranks of words and vectors, from as many finds of each as the router's channel `hybrid` takes."""
+        wide = 2 * max(CUTS)
+        words, vectors = self.lexical(*asked), self.dense(*asked)
+        return self._fused(lexical=(words[0][:wide], words[1]), semantic=(vectors[0][:wide], vectors[1]))
 
     def hybrid_and_tree(self, *asked: Any) -> Found:
         """Reciprocal ranks of words, vectors and the tree."""

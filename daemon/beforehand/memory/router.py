@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand import limits
-from beforehand.index.fusion import fuse, shares
+from beforehand.index.fusion import UNTRAINED, fuse, shares
 from beforehand.index.lexical import best
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.nearest import Ranked
@@ -86,13 +86,13 @@ def _semantic(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]
 
 
 def _hybrid(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
-    """Lexical and semantic, fused by reciprocal rank."""
+    """Lexical and semantic, fused by reciprocal rank; words weigh more."""
     wide = min(2 * asked.k, limits.K_MAX)
     rankings = {
         "lexical": _by_words(memory, asked, wide)[0].tolist(),
         "semantic": _by_meaning(memory, asked, wide, vector)[0].tolist(),
     }
-    fused = fuse(rankings, asked.k)
+    fused = fuse(rankings, asked.k, weights=UNTRAINED)
     return [Found(row, None, "hybrid", rank, score) for rank, (row, score, _) in enumerate(fused)]
 
 
