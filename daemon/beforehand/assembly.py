@@ -27,6 +27,8 @@ from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
 from beforehand.lifecycle.reloading import Reloading
+from beforehand.memory.fact_sources import FactSources
+from beforehand.memory.path_rules import PathRule
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers
@@ -39,7 +41,7 @@ from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.ports.segments import Segments
 from beforehand.replay import Replay
-from beforehand.settings import NO_MODEL, PolicySettings, Settings
+from beforehand.settings import NO_MODEL, FactsSettings, PolicySettings, Settings
 from beforehand.trigger import features
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
@@ -206,7 +208,14 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
 
 def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, measures: Measures) -> Memories:
     segments = _segments(settings, measures) if isinstance(journal, SqliteJournal) else None
-    return Memories(journal, embedder, SemanticWindows, measures, settings.memory.agents_hot, segments)
+    sources = fact_sources(settings.facts)
+    return Memories(journal, embedder, SemanticWindows, measures, settings.memory.agents_hot, segments, sources)
+
+
+def fact_sources(settings: FactsSettings) -> FactSources:
+    """Where facts come from beside `facts` of events."""
+    rules = (PathRule(rule.tool, rule.each, rule.subject, tuple(rule.attributes)) for rule in settings.paths)
+    return FactSources(tuple(rules), settings.statements)
 
 
 def _segments(settings: Settings, measures: Measures) -> Segments | None:

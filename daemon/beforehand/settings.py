@@ -137,6 +137,28 @@ class MemorySettings(Section):
     )
 
 
+class PathRuleSettings(Section):
+    """Where facts stand in the results of a tool."""
+
+    tool: Annotated[str, Field(min_length=1)] = Field(description="name of the tool; `*` stands for any part of it")
+    each: str = Field("", description="the records in the result, such as `orders.*`; left out: the result itself")
+    subject: Annotated[str, Field(min_length=1)] = Field(
+        description="what the facts are about, with fields of the record: `order {order_id}`"
+    )
+    attributes: Annotated[list[str], Field(min_length=1)] = Field(
+        description="fields of the record that are facts; dots for inner ones"
+    )
+
+
+class FactsSettings(Section):
+    """Where facts come from beside `facts` of events."""
+
+    statements: bool = Field(
+        default=True, description="whether what users say of themselves (preferences, budgets, ...) becomes facts"
+    )
+    paths: list[PathRuleSettings] = Field([], description="rules that find facts in the results of tools")
+
+
 class EmbedderSettings(Section):
     """What turns text into vectors."""
 
@@ -166,6 +188,7 @@ class Settings(BaseSettings):
     policy: PolicySettings = PolicySettings()
     models: ModelsSettings = ModelsSettings()
     memory: MemorySettings = MemorySettings()
+    facts: FactsSettings = FactsSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     http: HttpSettings = HttpSettings()
 

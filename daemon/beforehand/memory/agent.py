@@ -19,8 +19,8 @@ from beforehand.index.segmentation import terms
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.index.topic_tree import TopicTree
-from beforehand.memory.claims import stated
 from beforehand.memory.codes import Codes
+from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.facts import FactBook
 from beforehand.memory.flows import Flows
 from beforehand.memory.nearest import Nearest
@@ -52,7 +52,13 @@ class Taken:
 class AgentMemory:
     """The projections of one agent. Rows are 0, 1, 2, ... over its events in order of arrival."""
 
-    def __init__(self, tenant: str, agent: str, vectors: VectorIndex | None = None) -> None:
+    def __init__(
+        self,
+        tenant: str,
+        agent: str,
+        vectors: VectorIndex | None = None,
+        fact_sources: FactSources = FactSources(),  # noqa: B008  a frozen value
+    ) -> None:
         self.tenant = tenant
         self.agent = agent
         self.sessions: dict[str, Session] = {}
@@ -66,6 +72,7 @@ class AgentMemory:
         self.traits = Traits()
         self.wordings = Wordings()
         self.facts = FactBook()
+        self._fact_sources = fact_sources
         self.codes = Codes()
         self.shelf = Shelf()
         self.slots = Slots()
@@ -159,7 +166,9 @@ class AgentMemory:
         self._heard.append(max(entry.received_us, self._heard[-1] if self._heard else 0))
         self._rows[entry.scope.run, entry.id] = row
         self._index(kept, cuts, entry, session)
-        self.facts.take(entry, stated(event), row, authority)
+        found = self._fact_sources.of(entry, event, text, data, kept.passages, authority)
+        if found:
+            self.facts.take(entry, found, row, authority)
         self.shelf.put(kept, cuts)
         session.said.take(kept, self.shelf)
         self.slots.take(kept, self.shelf, session.said.count)

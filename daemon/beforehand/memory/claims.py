@@ -13,6 +13,8 @@ from typing import Any, Final, Literal
 
 import orjson
 
+from beforehand.index.echo import strip_data
+from beforehand.index.redaction import redact, redact_data, redact_field
 from beforehand.index.segmentation import STOP_TERMS, name_words
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -41,6 +43,7 @@ class Claim:
     """One claim. Valid from `from_us` until `to_us` (None: until further notice), microseconds since 1970.
 
     withdrawn: it takes back what was claimed of the key up to then; it has no value of its own.
+    run: the only run that it is about; empty: all.
     number: counts the claims of the agent in order of arrival. row: of the event that made it.
     """
 
@@ -56,6 +59,7 @@ class Claim:
     event_id: str
     origin: Origin = "stated"
     withdrawn: bool = False
+    run: str = ""
     words: frozenset[str] = field(default=frozenset(), compare=False)
     """Terms of `subject attribute: value`."""
     leaves: frozenset[Leaf] = field(default=frozenset(), compare=False)
@@ -111,7 +115,7 @@ def _leaves(value: Any, names: tuple[str, ...]) -> Iterator[Leaf]:
 class Statement:
     """What an event says of a key, before it is known by whom and when. Times: microseconds since 1970.
 
-    from_us: None: from the event's own time.
+    from_us: None: from the event's own time. run: the only run that it is about; empty: all.
     """
 
     subject: str
@@ -123,16 +127,17 @@ class Statement:
     confidence: float = 1.0
     origin: Origin = "stated"
     withdrawn: bool = False
+    run: str = ""
 
 
 def stated(event: Event) -> list[Statement]:
-    """What the event claims outright, in `facts`."""
+    """What the event claims outright, in `facts`; without secrets, and without our own packets in it."""
     sure = 1.0 if event.confidence is None else event.confidence
     return [
         Statement(
-            subject=fact.subject,
-            attribute=fact.attribute,
-            value=fact.value,
+            subject=redact(fact.subject)[0],
+            attribute=redact(fact.attribute)[0],
+            value=_safe(fact.attribute, strip_data(fact.value)),
             space=event.space or "",
             from_us=None if fact.valid_from is None else micros(fact.valid_from),
             to_us=None if fact.valid_to is None else micros(fact.valid_to),
@@ -141,3 +146,7 @@ def stated(event: Event) -> list[Statement]:
         )
         for fact in event.facts
     ]
+
+
+def _safe(name: str, value: Any) -> Any:
+    return redact_field(name, value)[0] if isinstance(value, str) else redact_data(value)[0]

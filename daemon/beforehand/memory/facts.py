@@ -62,6 +62,8 @@ class FactBook:
         """Fold in what one event claims."""
         for said in statements:
             value = plain(said.value)
+            if said.withdrawn and said.value is not None and not self._stands(said, entry.received_us):
+                continue
             claim = Claim(
                 key=(said.subject, said.attribute, said.space),
                 value=value,
@@ -75,6 +77,7 @@ class FactBook:
                 event_id=entry.id,
                 origin=said.origin,
                 withdrawn=said.withdrawn,
+                run=said.run,
                 words=frozenset(terms(f"{said.subject} {said.attribute}: {value}")),
                 leaves=frozenset() if said.withdrawn else leaves_of(said.value, said.subject, said.attribute),
             )
@@ -144,6 +147,12 @@ class FactBook:
         """Microseconds since 1970 at which time alone next changes what stands; FOREVER when it does not."""
         place = bisect_right(self._bounds, at_us)
         return self._bounds[place] if place < len(self._bounds) else FOREVER
+
+    def _stands(self, said: Statement, at_us: int) -> bool:
+        """Whether the value that a withdrawal names is the one that stands."""
+        record = self.record(said.subject, said.attribute, said.space)
+        standing = None if record is None else record.at(at_us)
+        return standing is not None and standing.claim.value.casefold() == plain(said.value).casefold()
 
     def _add(self, claim: Claim) -> None:
         key = folded(*claim.key)

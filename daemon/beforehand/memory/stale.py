@@ -33,6 +33,7 @@ class Trace:
     leaf: Leaf
     record: Record
     space: str
+    run: str
     claims: list[Claim] = field(default_factory=list)
     rows: set[int] = field(default_factory=set)
     ends: list[int] = field(default_factory=list)
@@ -48,7 +49,7 @@ class Trace:
 
     def gone_for(self, event: Remembered, at_us: int, known_us: int) -> bool:
         """Whether it stood once and stands no longer, and the event speaks of the time before that."""
-        if self.space and event.space and self.space != event.space:
+        if (self.space and event.space and self.space != event.space) or (self.run and self.run != event.run):
             return False
         if not any(claim.from_us <= at_us and claim.recorded_us <= known_us for claim in self.claims):
             return False
@@ -73,7 +74,7 @@ class Traces:
         for leaf in claim.leaves:
             trace = known.get(leaf)
             if trace is None:
-                trace = known[leaf] = Trace(leaf, record, claim.key[2])
+                trace = known[leaf] = Trace(leaf, record, claim.key[2], claim.run)
                 self._index(leaf.text, trace)
             trace.claims.append(claim)
             trace.rows.add(claim.row)

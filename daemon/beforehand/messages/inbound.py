@@ -46,7 +46,8 @@ class FactClaim(Sent):
     )
     withdrawn: bool = Field(
         default=False,
-        description="Takes back what was claimed of the attribute up to `valid_from`; `value` is then null.",
+        description="Takes back what was claimed of the attribute up to `valid_from`. With a `value`: only if "
+        "that is what stands; else null.",
         examples=[False],
     )
 

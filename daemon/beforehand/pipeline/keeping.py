@@ -75,7 +75,7 @@ class Keeping:
             one.saved = messages
             return
         segment = Segment(one.memory, upto, extent)
-        fingerprint = self.loading.vectors.fingerprint
+        fingerprint = self.loading.fingerprint
         if still() and await asyncio.to_thread(segments.save, segment, origin, fingerprint, still):
             one.saved = messages
 

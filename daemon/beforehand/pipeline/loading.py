@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 
 from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.memory.fact_sources import FactSources
 from beforehand.messages.entry import Entry
 from beforehand.pipeline.vectors import EventVectors, Wanted
 from beforehand.ports import Journal, Measures, Vectors
@@ -29,6 +30,7 @@ class Loading:
     segments: Segments | None
     vectors: EventVectors
     new_vectors: Callable[[int], Vectors]
+    fact_sources: FactSources
     measures: Measures
     fold: Fold
     _origin: bytes | None = None
@@ -39,7 +41,8 @@ class Loading:
         segment = await self._segment(tenant, agent)
         embedder = self.vectors.embedder
         if segment is None:
-            memory = AgentMemory(tenant, agent, None if embedder is None else self.new_vectors(embedder.dimensions))
+            vectors = None if embedder is None else self.new_vectors(embedder.dimensions)
+            memory = AgentMemory(tenant, agent, vectors, self.fact_sources)
         else:
             memory = segment.memory
         await self._fold_after(memory, 0 if segment is None else segment.upto)
@@ -47,6 +50,12 @@ class Loading:
         self.measures.count("beforehand_first_touches_total", source=source)
         self.measures.observe("beforehand_first_touch_seconds", asyncio.get_running_loop().time() - began_s)
         return memory, 0 if segment is None else segment.extent.messages
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Changes with everything beside the messages that a memory is made from."""
+        sources = self.fact_sources
+        return self.vectors.fingerprint if sources == FactSources() else f"{self.vectors.fingerprint} {sources}"
 
     async def origin(self) -> bytes:
         """Of the journal, asked once."""
@@ -58,8 +67,7 @@ class Loading:
         """What a segment holds, if the journal holds just that up to its place."""
         if self.segments is None:
             return None
-        fingerprint = self.vectors.fingerprint
-        segment = await asyncio.to_thread(self.segments.load, tenant, agent, await self.origin(), fingerprint)
+        segment = await asyncio.to_thread(self.segments.load, tenant, agent, await self.origin(), self.fingerprint)
         if segment is None:
             return None
         stored = await self.journal.extent(tenant, agent, segment.upto)

@@ -11,6 +11,7 @@ import structlog
 from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.memory.fact_sources import FactSources
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.hot import Hot, Key
@@ -34,6 +35,7 @@ class Memories:
         measures: Measures,
         most: int,
         segments: Segments | None = None,
+        fact_sources: FactSources = FactSources(),  # noqa: B008  a frozen value
     ) -> None:
         self.vectors = EventVectors(journal, embedder, measures)
         self._measures = measures
@@ -45,7 +47,7 @@ class Memories:
         self._barred: dict[Key, JournalError] = {}
         self.unreadable: dict[Key, str] = {}
         """Agents whose last first touch failed, and why."""
-        self._loader = Loading(journal, segments, self.vectors, new_vectors, measures, self.fold)
+        self._loader = Loading(journal, segments, self.vectors, new_vectors, fact_sources, measures, self.fold)
         self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way)
 
     async def of(self, scope: Scope) -> AgentMemory:

@@ -1,0 +1,48 @@
+"""Where the facts of an event come from: its own `facts`, path rules for results of tools, patterns for users' words.
+
+An event that brings `facts` was read by its sender: its words are not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from beforehand.index.passages import Passage
+from beforehand.index.structures import whole
+from beforehand.memory.claims import Statement, stated
+from beforehand.memory.path_rules import PathRule, found_in
+from beforehand.memory.user_statements import statements_in
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Event
+from beforehand.messages.outbound import Authority
+
+
+@dataclass(frozen=True, slots=True)
+class FactSources:
+    """What is looked for beside `facts`. paths: rules for results. statements: whether users' words are read."""
+
+    paths: tuple[PathRule, ...] = ()
+    statements: bool = True
+
+    def of(
+        self, entry: Entry, event: Event, text: str, data: Any, passages: Sequence[Passage], authority: Authority
+    ) -> list[Statement]:
+        """All facts of one event. text, data: as they may be remembered, without secrets and packets."""
+        found = stated(event)
+        if self.paths and event.kind == "observation" and event.tool and event.ok is not False:
+            result = whole(text) if data is None else data
+            found += found_in(self.paths, event.tool, result, event.space or "")
+        spoken = event.kind == "message" and authority == "user" and event.role in (None, "user")
+        if self.statements and spoken and not event.facts:
+            found += self._spoken(entry, event, passages)
+        return found
+
+    def _spoken(self, entry: Entry, event: Event, passages: Sequence[Passage]) -> list[Statement]:
+        """Who the user is, is known only when the event names one person; else it is the user of this run."""
+        sentences = [passage.text for passage in passages if passage.kind in ("sentence", "line")]
+        known = event.subject_ids[0] if len(event.subject_ids) == 1 else ""
+        run = "" if known else entry.scope.run
+        subject = known or f"user of {run}"
+        return statements_in(sentences, subject, event.space or "", entry.at_us, run)
