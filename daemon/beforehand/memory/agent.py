@@ -24,7 +24,7 @@ from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.facts import FactBook
 from beforehand.memory.flows import Flows
 from beforehand.memory.nearest import Nearest
-from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of
+from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of, derived, vouched_for
 from beforehand.memory.session import Session
 from beforehand.memory.shelf import Shelf
 from beforehand.memory.slots import Slots
@@ -139,7 +139,9 @@ class AgentMemory:
 
     def _remember(self, entry: Entry, event: Event, session: Session) -> Remembered:
         row = len(self.events)
-        authority = authority_of(event.source, event.role)
+        parent = None if event.parent is None else self._rows.get((entry.scope.run, event.parent))
+        said_by = authority_of(event.source, event.role)
+        authority, through = derived(said_by, event.kind, None if parent is None else self.events[parent])
         text, data, args = _clean(event)
         worthy = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
         cuts = cuts_of(split(text, data, args)) if worthy else []
@@ -161,6 +163,7 @@ class AgentMemory:
             text=text,
             passages=tuple(cut.passage for cut in cuts),
             worthy=worthy,
+            vouched=through and vouched_for(event, authority),
         )
         self.events.append(kept)
         self._heard.append(max(entry.received_us, self._heard[-1] if self._heard else 0))

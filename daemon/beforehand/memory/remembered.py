@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import name_words, terms
+from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
 
+_DERIVED: Final = frozenset({"message", "note", "reflection"})
 _NOTHING: Final[frozenset[str]] = frozenset()
 _IDENTIFIER: Final = re.compile(r"(?=\S*\d)[#\w][\w.@:/-]{2,63}")
 
@@ -34,6 +36,8 @@ class Remembered:
     """One event. `row`: place in the agent's memory; `position`: place in its run.
 
     worthy: whether it may stand in a packet (an empty "ok" may not).
+    vouched: whether anybody stands for it: user, agent, tool or host. What nobody vouches for is kept and found, but
+    makes no rule fire, no packet speak alone, and stands in none before a step that changes the world.
     """
 
     row: int
@@ -53,6 +57,7 @@ class Remembered:
     text: str
     passages: tuple[Passage, ...]
     worthy: bool
+    vouched: bool = True
 
 
 def cuts_of(passages: list[Passage]) -> list[Cut]:
@@ -76,6 +81,22 @@ def _cut(passage: Passage) -> Cut:
 def is_identifier(passage: Passage) -> bool:
     """Whether the value of a passage is made like an id."""
     return passage.value is not None and _IDENTIFIER.fullmatch(passage.value) is not None
+
+
+def vouched_for(event: Event, authority: Authority) -> bool:
+    """Whether anybody stands for an event: its source or role, or that it is a call or the result of a named tool."""
+    return authority != "unknown" or "system" in (event.source, event.role) or event.tool is not None
+
+
+def derived(authority: Authority, kind: str, parent: Remembered | None) -> tuple[Authority, bool]:
+    """Authority of an event that was made from another, and whether it is vouched for through it.
+
+    What an agent says of something has no more authority than that has: a summary of what nobody vouches for is no
+    better than it (laundering, arXiv 2606.24322).
+    """
+    if parent is None or parent.vouched or authority != "agent" or kind not in _DERIVED:
+        return authority, True
+    return parent.authority, False
 
 
 def authority_of(source: str | None, role: str | None) -> Authority:

@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
 
 from beforehand.index.passages import Passage
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.remembered import Remembered, is_identifier
 from beforehand.memory.session import Session
 from beforehand.memory.stale import stands_in
+from beforehand.memory.steps import Step
+from beforehand.pipeline.situations import changes_the_world
 from beforehand.trigger.candidates import Candidates
+from beforehand.trigger.decision import Decided
 
 
-def barred(memory: AgentMemory, session: Session, candidates: Candidates, window: int, now_us: int) -> dict[int, str]:
-    """Index of a candidate to why it may not be said: it is true no longer, or the agent still sees it.
+UNVOUCHED: Final = "nobody vouches for it"
 
-    window: the newest events of the run that the agent has in view.
+
+def alone(decided: Decided) -> Decided:
+    """The same without what would be said and nobody vouches for, when that is all there is to say."""
+    said, events = decided.said, decided.candidates.events
+    if not said or any(events[index].vouched for index in said):
+        return decided
+    return replace(decided, left_out={**decided.left_out, **dict.fromkeys(said, UNVOUCHED)})
+
+
+def barred(
+    memory: AgentMemory, session: Session, step: Step, candidates: Candidates, window: int, now_us: int
+) -> dict[int, str]:
+    """Index of a candidate to why it may not be said: it is true no longer, the agent sees it, or nobody vouches.
+
+    window: the newest events of the run that the agent has in view. What nobody vouches for is not said before a step
+    that changes the world.
     """
+    why = {}
+    if changes_the_world(step):
+        why = {index: UNVOUCHED for index, event in enumerate(candidates.events) if not event.vouched}
     view = View(memory.recent(session, window) if window else ())
     stale = memory.facts.stale(now_us)
     if not view and stale is None:
-        return {}
-    why = {}
+        return why
     for index, event in enumerate(candidates.events):
         passage = candidates.passage(index)
         if stale is not None and stale.says(event, passage):

@@ -23,7 +23,7 @@ from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import ItemKind, Why
 from beforehand.pipeline.advising import advised
-from beforehand.pipeline.barring import barred
+from beforehand.pipeline.barring import alone, barred
 from beforehand.pipeline.claimed import as_claimed
 from beforehand.pipeline.runbook import Runbook
 from beforehand.pipeline.shadow import Models, Opinion, opinion
@@ -135,8 +135,8 @@ class Foresight:
         candidates, held = _cooled(matter, memory, session, step, book, now_us)
         said = (index for index in held if scores is None or scores[index] < LIKELY)
         why = dict.fromkeys(said, "said within its cooldown")
-        why |= barred(memory, session, candidates, self._policy.window_events, now_us)
-        decided = decide(candidates, scores, self._policy, why)
+        why |= barred(memory, session, step, candidates, self._policy.window_events, now_us)
+        decided = alone(decide(candidates, scores, self._policy, why))
         shadow = self._shadow
         other = None if shadow is None else opinion(shadow, matter.features, candidates, self._policy, why)
         choices = [

@@ -14,8 +14,13 @@ from beforehand.trigger.situation import PlanView, RecentEvent, RunView, Situati
 
 
 def recent_of(memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
-    """The newest events as conditions see them, newest first; the same for all steps of a moment."""
-    return tuple(_recent(event, age) for age, event in enumerate(memory.recent(session, limits.RECENT_EVENTS)))
+    """The newest events as conditions see them, newest first; the same for all steps of a moment.
+
+    What nobody vouches for makes no rule fire.
+    """
+    return tuple(
+        _recent(event, age) for age, event in enumerate(memory.recent(session, limits.RECENT_EVENTS)) if event.vouched
+    )
 
 
 def situation_of(
@@ -32,7 +37,7 @@ def situation_of(
             tool=step.tool or "",
             needs=step.needs,
             space=step.space or "",
-            mutates=mutates(step.tool or "") if step.mutates is None else step.mutates,
+            mutates=changes_the_world(step),
             planned=step.planned,
             ordinal=session.itinerary.ordinal(step.id),
         ),
@@ -43,6 +48,11 @@ def situation_of(
         recent,
         seconds_since_last_event=max(0.0, pause_s),
     )
+
+
+def changes_the_world(step: Step) -> bool:
+    """Whether a step does, as its plan says or else as the name of its tool suggests."""
+    return mutates(step.tool or "") if step.mutates is None else step.mutates
 
 
 def _plan_of(session: Session) -> PlanView:
