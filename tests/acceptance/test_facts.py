@@ -56,6 +56,20 @@ def test_a_preference_that_changed_from_python_to_rust_is_told_as_it_is_now(brok
         assert not any("Python" in item.text for item in reply.items)
 
 
+def test_a_preference_that_is_only_said_changes_in_the_same_way(broker):
+    with PlainAgent(tenant="shop", agent="speaker", broker=broker) as agent:
+        run = agent.run("monday")
+        run.event(kind="message", role="user", text="I prefer Python for everything.", subject_ids=["anna"])
+        later = agent.run("friday")
+        later.event(kind="message", role="user", text="I switched from Python to Rust.", subject_ids=["anna"])
+        later.plan("a tool", [{"id": "s1", "tool": "write_code", "goal": "write in the preferred programming language"}])
+        told = later.before_step("s1", **DEADLINE)
+        assert "I switched from Python to Rust. (changed once)" in told.text
+        assert "I prefer Python" not in told.text
+        reply = later.recall("preferred programming language of anna", mode="facts", **DEADLINE)
+        assert facts_of(reply) == ["anna preferred programming language: Rust (changed once)"]
+
+
 def test_where_somebody_lives_and_lived_is_told_by_valid_time_and_not_by_when_it_was_said(broker):
     """She moved in March 2025. It was said in April that she lives in Beijing, and only in May that it was Shanghai."""
     city = {"subject": "李雷", "attribute": "城市"}
