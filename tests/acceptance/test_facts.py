@@ -62,7 +62,9 @@ def test_a_preference_that_is_only_said_changes_in_the_same_way(broker):
         run.event(kind="message", role="user", text="I prefer Python for everything.", subject_ids=["anna"])
         later = agent.run("friday")
         later.event(kind="message", role="user", text="I switched from Python to Rust.", subject_ids=["anna"])
-        later.plan("a tool", [{"id": "s1", "tool": "write_code", "goal": "write in the preferred programming language"}])
+        later.plan(
+            "a tool", [{"id": "s1", "tool": "write_code", "goal": "write in the preferred programming language"}]
+        )
         told = later.before_step("s1", **DEADLINE)
         assert "I switched from Python to Rust. (changed once)" in told.text
         assert "I prefer Python" not in told.text

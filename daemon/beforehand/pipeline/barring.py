@@ -16,7 +16,6 @@ from beforehand.pipeline.situations import changes_the_world
 from beforehand.trigger.candidates import Candidates
 from beforehand.trigger.decision import Decided
 
-
 UNVOUCHED: Final = "nobody vouches for it"
 
 
