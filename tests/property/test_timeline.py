@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import product
 
@@ -77,8 +78,14 @@ def check_matches(timeline: Timeline, naive: NaiveTimeline, wish: dict[str, int]
         assert timeline.previous(x, match, run) == (earlier[-1] if earlier else None)
 
 
-def check_aggregates(timeline: Timeline, naive: NaiveTimeline, changes: dict[int, int], run: int | None) -> None:
-    for start, stop in RANGES:
+def check_aggregates(
+    timeline: Timeline,
+    naive: NaiveTimeline,
+    changes: dict[int, int],
+    run: int | None,
+    ranges: Iterable[tuple[int | None, int | None]] = RANGES,
+) -> None:
+    for start, stop in ranges:
         rows = naive.in_range(start, stop, run)
         assert timeline.aggregate(start, stop, run) == naive.aggregate(rows, changes)
         tools = Counter(sorted(naive.events[row].tool for row in rows if naive.events[row].tool >= 0))

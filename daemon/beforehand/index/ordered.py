@@ -188,6 +188,8 @@ class OrderedEvents:
         Consecutive codes, which steps that begin in order have, are one binary search.
         """
         cells = self._columns.step_cells
+        if isinstance(steps, range) and steps.step == 1:
+            return self._ordered(self._by_step.between(steps.start, steps.stop, cells), run)
         parts = [self._by_step.between(low, high, cells) for low, high in _stretches(steps)]
         if not parts:
             return self._all.view(0, 0)
@@ -228,8 +230,6 @@ class OrderedEvents:
 
 def _stretches(codes: Iterable[int]) -> list[tuple[int, int]]:
     """Codes as ranges [low, high), ascending."""
-    if isinstance(codes, range) and codes.step == 1:
-        return [(codes.start, codes.stop)] if codes else []
     stretches: list[tuple[int, int]] = []
     for code in sorted(codes):
         if stretches and stretches[-1][1] == code:

@@ -22,11 +22,12 @@ from beforehand.index.aggregates import (
     WIDTH,
     WORST,
     Aggregate,
-    aggregate_of,
+    Part,
     combined,
     cover,
     greatest,
     joined,
+    summed,
 )
 from beforehand.index.columns import NONE, Columns, RowArray, grown
 
@@ -54,7 +55,7 @@ class SegmentTree:
     def aggregate(self, low: int, high: int) -> Aggregate:
         """The aggregate of rows low, ..., high - 1. O(64 log64 n)."""
         self._seal()
-        edges: list[Aggregate] = []
+        edges: list[Part] = []
         inner: list[NDArray[np.float64]] = []
         for level, start, stop in self._cover(low, high):
             if level == 0:
@@ -63,7 +64,7 @@ class SegmentTree:
                 inner.append(self._levels[level - 1][:, start:stop])
         if inner:
             nodes = np.concatenate(inner, axis=1) if len(inner) > 1 else inner[0]
-            edges.append(aggregate_of(combined(nodes[:, None])[:, 0]))
+            edges.append(summed(nodes))
         return joined(edges)
 
     def top(self, k: int, low: int, high: int) -> RowArray:
@@ -119,7 +120,8 @@ class SegmentTree:
         """The aggregate of any rows. O(rows)."""
         if len(rows) == 0:
             return Aggregate()
-        return aggregate_of(combined(self._cells(0, rows)[:, None])[:, 0])
+        count, errors, actions, total, peak, changed = combined(self._cells(0, rows)[:, None])[:, 0].tolist()
+        return Aggregate(int(count), int(errors), int(actions), total, peak, int(changed))
 
     def top_of(self, k: int, rows: RowArray) -> RowArray:
         """The k of these rows of greatest importance, greatest first, ties by the newer row. O(rows)."""
@@ -166,7 +168,7 @@ class SegmentTree:
     def _cover(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
         return cover(low, high, self._shift, len(self._sizes))
 
-    def _edge(self, low: int, high: int) -> Aggregate:
+    def _edge(self, low: int, high: int) -> Part:
         """Events low, ..., high - 1, fewer than two blocks of them, where plain Python is faster than arrays."""
         columns = self._columns
         values = columns.importance_cells[low:high].tolist()
@@ -175,10 +177,10 @@ class SegmentTree:
         if columns.erased:
             values = [value for value in values if value > WORST]
             count = int(np.count_nonzero(columns.run[low:high] != NONE))
-        return Aggregate(
+        return (
             count,
-            int(np.count_nonzero(columns.failed[low:high])),
-            int(np.count_nonzero(columns.action[low:high])),
+            columns.failed_cells[low:high].tobytes().count(1),
+            columns.action_cells[low:high].tobytes().count(1),
             sum(values),
             peak,
             int(columns.revision[low:high].max()) if columns.revised else 0,

@@ -218,7 +218,7 @@ class Timeline(OrderedEvents):
 
     def _only(self, run: int | None) -> int | None:
         """The run to filter by; None when there is no other."""
-        return None if len(self._runs) == 1 else run
+        return None if len(self._runs) == 1 and run in self._runs else run
 
     def _range(self, start: int | None, stop: int | None, run: int | None) -> tuple[Strand, int, int]:
         strand = self._strand(run)
