@@ -83,6 +83,8 @@ PREPARED_HOLDS_S: Final = 5.0
 """How long such a decision holds while nothing changes."""
 RECORD_EVERY_S: Final = 0.02
 """How long a packet waits for others before its record goes to the journal."""
+RATED_PACKETS: Final = 1_024
+"""Final packets at hand for the feedback on them; older ones are read from the journal."""
 UNRECORDED_PACKETS: Final = 10_000
 """Packets whose records wait for the disk; past that the oldest record is given up, and counted."""
 KEEP_EVERY_S: Final = 0.25
@@ -137,6 +139,11 @@ PASSAGE_CHARS: Final = 400
 """One passage."""
 EMBEDDED_CHARS: Final = 4_096
 """An embedder reads so much of one text: a vector of more would say nothing of any part."""
+
+RATED: Final = 4_096
+"""Passages, rules, and kinds of value for one tool, whose worth to an agent is known from feedback: of each so many."""
+RATED_TOOLS: Final = 256
+"""Tools for which that is known; of all this the least recently rated goes."""
 
 # --- workflows ---
 TRAIL_EVENTS: Final = 1_000

@@ -155,7 +155,7 @@ def _show_decision(record: PacketRecord) -> None:
         )
     for fault in decision.get("faults", ()):
         out.print(f"rule {fault['name']} failed: {fault['problem']}", markup=False)
-    table = Table("passage", "found by", "rules", "model", "probability", "worth", "left out", box=None)
+    table = Table("passage", "found by", "rules", "model", "past use", "probability", "worth", "left out", box=None)
     for one in decision["considered"]:
         found = ", ".join(f"{name} {near:.2f}" for name, near in one["channels"].items())
         asked = ", ".join(f"{name} {strength:.2f}" for name, strength in one["rules"].items())
@@ -164,6 +164,7 @@ def _show_decision(record: PacketRecord) -> None:
             found,
             asked,
             f"{one['model']:.2f}",
+            f"x {one.get('lift', 1.0):.2f}",
             f"{one['probability']:.2f}",
             f"{one['worth']:+.2f}",
             one["left_out"] or "",

@@ -13,19 +13,24 @@ import orjson
 import typer
 
 from beforehand import assembly
+from beforehand.backends.journal.files import is_database
+from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.registry import CARD, Registry
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.shared import FAILED, Config, advising, err, load, out
 from beforehand.errors import NotFound
 from beforehand.ports import Model
-from beforehand.settings import NO_MODEL, PolicySettings, Settings
+from beforehand.settings import NO_MODEL, JournalSettings, PolicySettings, Settings
 from beforehand.training import fitting, report
 from beforehand.training.collecting import Setting
 from beforehand.training.fitting import Recipe, fit_trees
+from beforehand.training.journalled import lesson_of
 from beforehand.training.making import Fit, Lesson, Source, make, strangers_to, study
 from beforehand.training.release import verdict
 from beforehand.training.trajectories import read
+
+_UNSCORED = Settings(policy=PolicySettings(model=NO_MODEL))
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,7 +39,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz); each file is a source.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Recorded runs (.jsonl, .jsonl.gz) or journals of a daemon; each is a source."),
+    ],
     into: Annotated[Path, typer.Option(help="Folder of the new model.")],
     name: Annotated[str | None, typer.Option(help="Its name; left out: that of the folder.")] = None,
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
@@ -51,18 +59,22 @@ def command(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Fit a trigger model to recorded runs; a gate holds it against the current one before it is written."""
+    """Fit a trigger model to recorded runs or journals; a gate holds it against the current one before it is written.
+
+    A journal may be read while its daemon runs. Labels are what calls took from the past, and what feedback says.
+    """
     with advising():
         settings, fit = load(config, policy={"model": current}), _fit_on(dask)
-        sources = []
-        for file in files:
+        sources, journals = [], [file for file in files if file.is_file() and is_database(file)]
+        for file in (file for file in files if file not in journals):
             chosen = drawn(read(file), split, runs, seed)
             half, quarter = len(chosen) // 2, len(chosen) // 4
             counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
             sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
         held_against = assembly.trigger_model(settings)
+        learned = asyncio.run(_learned(journals))
         recipe, named = Recipe(seed=seed), name or into.name
-        wrote = train(sources, into, named, recipe, held_against, fit=fit, keep=keep, force=force)
+        wrote = train(sources, into, named, recipe, held_against, learned=learned, fit=fit, keep=keep, force=force)
         if wrote and promote:
             out.print(f"{Registry(settings.models.folder).promote(f'{into}/')} is live")
     if not wrote:
@@ -76,6 +88,7 @@ def train(
     recipe: Recipe,
     current: Model | None,
     *,
+    learned: Sequence[Lesson] = (),
     fit: Fit = fit_trees,
     keep: Path | None = None,
     force: bool = False,
@@ -83,10 +96,11 @@ def train(
 ) -> bool:
     """Collect, fit, compare, and write model, card, `report.json` and `report.html`. Whether the model was written.
 
-    current: the model that the gate holds it against.
+    learned: lessons of journals, besides those of `sources`. current: the model that the gate holds it against.
     without: a source that is collected and not fitted; only the names of its tools serve the others as strangers.
     """
-    lessons = [one for one in asyncio.run(_study(sources, recipe.seed, keep)) if one.source != without]
+    studied = asyncio.run(_study(sources, recipe.seed, keep))
+    lessons = [*(one for one in studied if one.source != without), *learned]
     made = make(lessons, recipe, current, fit)
     passes, said = verdict(made.report)
     into.mkdir(parents=True, exist_ok=True)
@@ -113,6 +127,24 @@ def train(
     return True
 
 
+async def _learned(journals: Sequence[Path]) -> list[Lesson]:
+    """What journals teach; each is a source of the name of its file."""
+    lessons = []
+    for file in journals:
+        _say(f"{file.stem}: reading the journal")
+        journal = SqliteJournal(JournalSettings(path=file), RecordedMeasures())
+        replay = assembly.replay(_UNSCORED, RecordedMeasures())
+        async with journal.open(), replay.open():
+            lessons.append(await lesson_of(journal, replay, file.stem))
+        if not len(lessons[-1].taught.labels) or not len(lessons[-1].held.labels):
+            raise NotFound(
+                f"{file} teaches too little: of no candidate in a task that is fitted, or in one that is held back, is "
+                "anything known.",
+                "It needs steps with calls (events of kind action with args) or feedback, of several tasks.",
+            )
+    return lessons
+
+
 def _fit_on(address: str | None) -> Fit:
     if address is None:
         return fit_trees
@@ -126,10 +158,9 @@ def _fit_on(address: str | None) -> Fit:
 
 async def _study(sources: Sequence[Source], seed: int, keep: Path | None) -> list[Lesson]:
     """No model scores while candidates are collected: what is learned does not depend on the model before."""
-    settings = Settings(policy=PolicySettings(model=NO_MODEL))
     return [
         await study(
-            lambda: assembly.replay(settings, RecordedMeasures()),
+            lambda: assembly.replay(_UNSCORED, RecordedMeasures()),
             source,
             strangers=strangers_to(source, sources),
             seed=seed,

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.feedback.usefulness import Usefulness
 from beforehand.index.columns import NONE
 from beforehand.index.echo import strip_data, strip_packets
 from beforehand.index.entities import Entities
@@ -76,6 +77,7 @@ class AgentMemory:
         self.codes = Codes()
         self.shelf = Shelf()
         self.slots = Slots()
+        self.useful = Usefulness()
         self._heard: list[int] = []
         self.flows = Flows()
         self._rows: dict[tuple[str, str], int] = {}

@@ -168,7 +168,11 @@ class Feedback(Inbound):
     """What a packet was worth (`packet` names it), or how the run ended (`outcome`, `metrics`)."""
 
     packet: Label | None = Field(None, description="Id of the packet it is about.", examples=["p_01J9Z"])
-    used: Labels = Field(default_factory=list, description="Ids of items that the step used.", examples=[["m_3"]])
+    used: Labels = Field(
+        default_factory=list,
+        description="Ids of items that the step used. Given, also empty, it says that the others were of no use.",
+        examples=[["m_3"]],
+    )
     harmful: Labels = Field(default_factory=list, description="Ids of items that misled the step.", examples=[["m_4"]])
     missing: Text | None = Field(None, description="What the packet should have said.", examples=["the card number"])
     outcome: Literal["success", "failure"] | Share | None = Field(

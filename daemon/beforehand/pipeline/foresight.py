@@ -38,6 +38,7 @@ from beforehand.trigger.policy import Policy
 from beforehand.trigger.pool import Pool
 from beforehand.trigger.rules import Fault, Firing, fire
 from beforehand.trigger.situation import RecentEvent
+from beforehand.trigger.utility import Utility
 
 _NEAREST: Final = 8
 _VALUES: Final = 16
@@ -133,12 +134,14 @@ class Foresight:
         """The decision over what was considered; `matter` stays as it is."""
         scores = None if self._model is None else self._model.score(matter.features)
         candidates, held = _cooled(matter, memory, session, step, book, now_us)
-        said = (index for index in held if scores is None or scores[index] < LIKELY)
+        utility = Utility.of(memory.useful, step, candidates)
+        likely = scores if scores is None or utility is None else utility.of_model(scores)
+        said = (index for index in held if likely is None or likely[index] < LIKELY)
         why = dict.fromkeys(said, "said within its cooldown")
         why |= barred(memory, session, step, candidates, self._policy.window_events, now_us)
-        decided = alone(decide(candidates, scores, self._policy, why))
+        decided = alone(decide(candidates, scores, self._policy, why, utility))
         shadow = self._shadow
-        other = None if shadow is None else opinion(shadow, matter.features, candidates, self._policy, why)
+        other = None if shadow is None else opinion(shadow, matter.features, candidates, self._policy, why, utility)
         choices = [
             warned
             for firing in matter.firings

@@ -12,6 +12,8 @@ import structlog
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.memory.fact_sources import FactSources
 from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Feedback
+from beforehand.messages.outbound import Packet
 from beforehand.pipeline.vectors import EventVectors, Wanted
 from beforehand.ports import Journal, Measures, Vectors
 from beforehand.ports.segments import Segment, Segments
@@ -19,7 +21,7 @@ from beforehand.ports.segments import Segment, Segments
 _log = structlog.get_logger()
 _EMBEDDED_AT_ONCE: Final = 16
 
-Fold = Callable[[AgentMemory, Entry], Taken]
+Fold = Callable[[AgentMemory, Entry, Packet | None], Taken]
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ class Loading:
         where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
         async for page in self.journal.read(after=after, **where):
             for row in page:
-                taken = self.fold(memory, row.entry)
+                taken = self.fold(memory, row.entry, await self._rated(row.entry))
                 taken.session.stored(row.entry)
                 await asyncio.sleep(0)
                 if taken.event is not None and taken.event.worthy:
@@ -94,3 +96,11 @@ class Loading:
                     wanted = []
                     await asyncio.sleep(0)
         self.vectors.restore(memory, wanted)
+
+    async def _rated(self, entry: Entry) -> Packet | None:
+        """The packet that feedback is about, if the journal has it."""
+        message = entry.message
+        if not isinstance(message, Feedback) or message.packet is None:
+            return None
+        record = await self.journal.packet(message.packet)
+        return None if record is None else record.packet

@@ -13,9 +13,12 @@ from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.memory.fact_sources import FactSources
 from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Feedback
+from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.hot import Hot, Key
 from beforehand.pipeline.keeping import Keeping
+from beforehand.pipeline.learning import learn
 from beforehand.pipeline.loading import Loading
 from beforehand.pipeline.vectors import EventVectors
 from beforehand.ports import Embedder, Journal, Measures, Vectors
@@ -67,10 +70,13 @@ class Memories:
             return await self.of(scope)
         return await self._first_touch(key)
 
-    def fold(self, memory: AgentMemory, entry: Entry) -> Taken:
-        """Fold one new message in. One that cannot be folded changes nothing more, and stops nobody else's."""
+    def fold(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None) -> Taken:
+        """Fold one new message in. One that cannot be folded changes nothing more, and stops nobody else's.
+
+        rated: the packet that feedback is about; one of another agent teaches nothing.
+        """
         try:
-            return memory.take(entry)
+            return _folded(memory, entry, rated)
         except Exception:  # noqa: BLE001  whatever it is, it would come again at every start
             self._measures.count("beforehand_failures_total", part="memory")
             _log.exception("a message cannot be remembered", scope=entry.scope, channel=entry.channel, id=entry.id)
@@ -132,3 +138,12 @@ class Memories:
         while len(self._leaving) > limits.AGENTS_LEAVING:
             del self._leaving[next(iter(self._leaving))]
         self._measures.gauge("beforehand_agents_hot", len(self._hot))
+
+
+def _folded(memory: AgentMemory, entry: Entry, rated: Packet | None) -> Taken:
+    taken = memory.take(entry)
+    if rated is None or not isinstance(entry.message, Feedback):
+        return taken
+    if (rated.tenant, rated.agent) == (memory.tenant, memory.agent):
+        learn(memory, rated, entry.message)
+    return taken

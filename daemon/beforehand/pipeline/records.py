@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import structlog
 
 from beforehand import limits
-from beforehand.errors import Unstorable
+from beforehand.errors import JournalError, Unstorable
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.foresight import Foreseen
@@ -20,7 +23,7 @@ _log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Records:
-    """Every packet that was sent, by id, in order, until the journal has it.
+    """Every packet that was sent, by id, in order, until the journal has it; `recent`: those that may be rated soon.
 
     What explains the decision is written out when it is stored, not on the way of the step.
     """
@@ -28,10 +31,15 @@ class Records:
     journal: Journal
     measures: Measures
     waiting: dict[str, tuple[Packet, bytes, Foreseen]] = field(default_factory=dict)
+    recent: OrderedDict[str, Packet] = field(default_factory=OrderedDict)
 
     def keep(self, packet: Packet, written: bytes, foreseen: Foreseen) -> None:
         """Note a packet that was sent."""
         self.waiting[packet.id] = packet, written, foreseen
+        if packet.final:
+            self.recent[packet.id] = packet
+            if len(self.recent) > limits.RATED_PACKETS:
+                self.recent.popitem(last=False)
         if len(self.waiting) > limits.UNRECORDED_PACKETS:
             del self.waiting[next(iter(self.waiting))]
             self.measures.count("beforehand_failures_total", part="packet records")
@@ -39,6 +47,24 @@ class Records:
     def of(self, scope: Scope) -> Iterator[Packet]:
         """Packets of a run that the journal may not have yet, in order."""
         return (packet for packet, _, _ in self.waiting.values() if _scope(packet) == scope)
+
+    async def rated(self, entry: Entry) -> Packet | None:
+        """The packet that feedback is about: at hand, or from the journal. None when it is about none, or not found.
+
+        What cannot be read teaches nothing now; it will at the agent's next first touch.
+        """
+        asked = entry.message.packet if isinstance(entry.message, Feedback) else None
+        if asked is None or asked in self.recent:
+            return self.recent.get(asked or "")
+        if asked in self.waiting:
+            return self.waiting[asked][0]
+        try:
+            record = await self.journal.packet(asked)
+        except JournalError as error:
+            self.measures.count("beforehand_failures_total", part="journal")
+            _log.error("the packet that feedback is about cannot be read", scope=entry.scope, reason=str(error))
+            return None
+        return None if record is None else record.packet
 
     async def store(self) -> None:
         """Store all that waits; what a cancelled call has stored is stored once."""

@@ -13,6 +13,7 @@ from beforehand.ports import Model, ModelCard
 from beforehand.trigger.candidates import Candidates
 from beforehand.trigger.decision import Decided, decide
 from beforehand.trigger.policy import Policy
+from beforehand.trigger.utility import Utility
 
 _SAID: Final = 64
 
@@ -35,6 +36,7 @@ class Opinion:
     scores: NDArray[np.float32] | None
     policy: Policy
     barred: Mapping[int, str]
+    utility: Utility | None
     problem: str | None = None
 
     def told(self, live: Decided) -> dict[str, Any]:
@@ -42,7 +44,7 @@ class Opinion:
         about = {"model": self.card.name, "version": self.card.version, "problem": self.problem}
         if self.scores is None:
             return about
-        mine = decide(self.candidates, self.scores, self.policy, self.barred)
+        mine = decide(self.candidates, self.scores, self.policy, self.barred, self.utility)
         would, events, numbers = mine.said, self.candidates.events, self.candidates.numbers
         return {
             **about,
@@ -61,6 +63,7 @@ def opinion(
     candidates: Candidates,
     policy: Policy,
     barred: Mapping[int, str],
+    utility: Utility | None,
 ) -> Opinion:
     """What `model` makes of the candidates. A model on trial must not cost anyone a packet, so its fault is told."""
     scores, problem = None, None
@@ -68,4 +71,4 @@ def opinion(
         scores = model.score(features)
     except Exception as error:  # noqa: BLE001  whatever it is, the live decision stands
         problem = repr(error)[:200]
-    return Opinion(model.card, candidates, scores, policy, barred, problem)
+    return Opinion(model.card, candidates, scores, policy, barred, utility, problem)

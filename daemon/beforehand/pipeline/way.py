@@ -21,6 +21,7 @@ from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback, Question, StepMark
+from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.foresight import Foreseen, Foresight
@@ -69,6 +70,7 @@ class Pipeline:
         agent's first touch fails, its entries go to the journal alone, from which they are remembered later.
         """
         outcomes = []
+        rated = {id(entry): await self.packets.records.rated(entry) for entry in entries if entry.channel == "feedback"}
         for entry in entries:
             self.memories.hold(entry.scope)
             try:
@@ -78,20 +80,20 @@ class Pipeline:
                 nobody = Session(entry.scope, code=NONE)
                 outcomes.append(Outcome(entry, nobody, 0, duplicate=False, fault=error.problem))
             else:
-                outcomes.append(self._take_one(memory, entry))
+                outcomes.append(self._take_one(memory, entry, rated.get(id(entry))))
         return outcomes
 
     def _count_unread(self, scope: Scope, error: JournalError) -> None:
         self.measures.count("beforehand_failures_total", part="journal")
         _log.error("the journal cannot be read", scope=scope, reason=str(error))
 
-    def _take_one(self, memory: AgentMemory, entry: Entry) -> Outcome:
+    def _take_one(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
         session = memory.session(entry.scope.run)
         known = session.knows(entry)
         if known is not None:
             self.measures.count("beforehand_duplicates_total", channel=entry.channel)
             return Outcome(entry, session, known, duplicate=True)
-        taken = self.memories.fold(memory, entry)
+        taken = self.memories.fold(memory, entry, rated)
         event = taken.event
         vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
         self.measures.count("beforehand_messages_total", channel=entry.channel)

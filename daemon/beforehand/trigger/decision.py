@@ -9,6 +9,8 @@ they claim too weakly (RULES_THRESHOLD) is not said.
 Ranking carries over to domains that a model has never seen, its probabilities less. So the threshold is low, and the
 step as a whole has a bar: unless the model gives some candidate at least `bar`, or a rule claims one strongly
 (RULES_BAR), nothing is said.
+
+What an agent's feedback has shown of a passage, its slot or a rule corrects both before all this (feedback.evidence).
 """
 
 from __future__ import annotations
@@ -25,12 +27,15 @@ from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.messages.outbound import Why
 from beforehand.trigger.candidates import CHANNELS, Candidates
 from beforehand.trigger.policy import Policy
+from beforehand.trigger.utility import Utility
 
 RULES_THRESHOLD: Final = 0.3
 """Least claim of a rule that is said when there is no model to weigh it."""
 RULES_BAR: Final = 0.6
 """Least claim of a rule that makes a step speak beside a model that sees nothing."""
 _TELLING: Final = 0.005
+_RAISING: Final = 1.05
+"""Lift from which past use is a reason of its own."""
 _EXCERPT_CHARS: Final = 120
 
 
@@ -38,7 +43,8 @@ _EXCERPT_CHARS: Final = 120
 class Decided:
     """Candidates with the arithmetic of each, shape (n,), and why one is left out (a missing index: it is said).
 
-    order: indices, best worth first. rules: those that ask for each, and how strongly.
+    order: indices, best worth first. rules: those that ask for each, and how strongly. models: as the model has it.
+    utility: what feedback says of them, which the probabilities have in them; None: nothing.
     """
 
     candidates: Candidates
@@ -48,6 +54,7 @@ class Decided:
     probabilities: NDArray[np.float64]
     worths: NDArray[np.float64]
     left_out: Mapping[int, str]
+    utility: Utility | None = None
 
     @property
     def said(self) -> list[int]:
@@ -62,8 +69,13 @@ class Decided:
         scored = float(self.models[index])
         if scored >= _TELLING:
             reasons.append(("model", model, round(scored, 4)))
+        if self._lift(index) >= _RAISING:
+            reasons.append(("utility", "past use", round(float(self.probabilities[index]), 4)))
         reasons.sort(key=_score, reverse=True)
         return tuple(reasons)
+
+    def _lift(self, index: int) -> float:
+        return 1.0 if self.utility is None else round(float(self.utility.lifts[index]), 4)
 
     def explained(self, most: int) -> list[dict[str, Any]]:
         """The arithmetic of the best `most`, for the journal."""
@@ -78,6 +90,7 @@ class Decided:
                 "channels": {channel: value for channel, value in zip(CHANNELS, found, strict=True) if value},
                 "rules": {rule: round(claim, 4) for rule, claim in self.rules[one].items()},
                 "model": model,
+                "lift": self._lift(one),
                 "probability": probability,
                 "worth": worth,
                 "left_out": self.left_out.get(one),
@@ -87,29 +100,35 @@ class Decided:
 
 
 def decide(
-    candidates: Candidates, scores: NDArray[np.float32] | None, policy: Policy, barred: Mapping[int, str]
+    candidates: Candidates,
+    scores: NDArray[np.float32] | None,
+    policy: Policy,
+    barred: Mapping[int, str],
+    utility: Utility | None = None,
 ) -> Decided:
     """What is said of the candidates, and the arithmetic of all.
 
-    scores: the model's probability of each, shape (n,); None without a model.
+    scores: the model's probability of each, shape (n,); None without a model. utility: what feedback says of them.
     barred: index of a candidate to the reason why it may not be said (in view, cooling down, superseded).
     """
     share, threshold = policy.rule_share, policy.threshold
     if scores is None:
         share, threshold = 1.0, max(threshold, RULES_THRESHOLD)
     count, sight = len(candidates), candidates.sight
-    claims = np.max([np.zeros(count), *candidates.claims.values()], axis=0)
+    asked = candidates.claims if utility is None else utility.of_claims(candidates.claims)
+    claims = np.max([np.zeros(count), *asked.values()], axis=0)
     models = np.zeros(count) if scores is None else scores.astype(np.float64)
-    probabilities = np.maximum(models, share * claims)
+    likely = models if utility is None or scores is None else utility.of_model(scores)
+    probabilities = np.maximum(likely, share * claims)
     worths = probabilities - threshold - policy.token_price * sight.column(Column.TOKENS)
-    silent = scores is not None and models.max(initial=0.0) < policy.bar and claims.max(initial=0.0) < RULES_BAR
+    silent = scores is not None and likely.max(initial=0.0) < policy.bar and claims.max(initial=0.0) < RULES_BAR
     order = np.lexsort((sight.places, -sight.column(Column.ROW), -worths))
     worthy = order[worths[order] > 0]
     left_out = dict.fromkeys(order[len(worthy) :].tolist(), "not worth its tokens")
     left_out |= dict.fromkeys(worthy.tolist(), "nothing reaches the bar") if silent else {}
     left_out |= barred
     left_out |= _repeating(candidates, worthy, left_out)
-    return Decided(candidates, order.tolist(), models, candidates.asked(), probabilities, worths, left_out)
+    return Decided(candidates, order.tolist(), models, candidates.asked(), probabilities, worths, left_out, utility)
 
 
 def _score(why: Why) -> float:

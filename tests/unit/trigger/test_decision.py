@@ -15,6 +15,7 @@ from beforehand.trigger.decision import Decided, decide
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.sight import Sight
+from beforehand.trigger.utility import Utility
 
 POLICY = Policy(threshold=0.1, token_price=0.001, rule_share=0.5, bar=0.2)
 SCOPE = Scope("t", "a", "r")
@@ -120,6 +121,7 @@ def test_the_best_are_explained_with_their_arithmetic():
         "channels": {},
         "rules": {"some": 0.5},
         "model": 0.9,
+        "lift": 1.0,
         "probability": 0.9,
         "worth": pytest.approx(0.798),
         "left_out": None,
@@ -130,3 +132,41 @@ def test_the_best_are_explained_with_their_arithmetic():
 def test_nothing_to_decide_is_decided_at_once():
     assert decided(candidates(), []).said == []
     assert decided(candidates(), None).said == []
+
+
+def of_use(count: int, rules: dict[str, float] | None = None, **lifts: float) -> Utility:
+    """lifts: by name of a candidate, such as n1=2.0."""
+    return Utility(np.array([lifts.get(f"n{index}", 1.0) for index in range(count)]), rules or {})
+
+
+def test_past_use_changes_the_order_and_is_told_beside_what_the_model_said():
+    told = candidates(sentence(), sentence())
+    scores = np.array([0.5, 0.4], np.float32)
+    assert decide(told, scores, POLICY, {}).order == [0, 1]
+    found = decide(told, scores, POLICY, {}, of_use(2, n1=4.0))
+    assert found.order == [1, 0]
+    best = found.explained(1)[0]
+    assert (best["model"], best["lift"], best["probability"]) == (0.4, 4.0, 0.7273)
+    assert found.why(1, "m") == (("utility", "past use", 0.7273), ("model", "m", 0.4))
+    assert found.why(0, "m") == (("model", "m", 0.5),)
+
+
+def test_past_use_may_bring_a_step_over_the_bar_and_disuse_below_it():
+    told = candidates(sentence())
+    quiet, loud = np.array([0.15], np.float32), np.array([0.3], np.float32)
+    assert decide(told, quiet, POLICY, {}).said == []
+    assert decide(told, quiet, POLICY, {}, of_use(1, n0=4.0)).said == [0]
+    assert decide(told, loud, POLICY, {}).said == [0]
+    assert decide(told, loud, POLICY, {}, of_use(1, n0=0.125)).said == []
+
+
+def test_a_rule_that_was_of_no_use_claims_less_and_never_more_than_1():
+    told = candidates(sentence(), weak=[0.9])
+    alone = decide(told, None, POLICY, {}, of_use(1, {"weak": 0.5}))
+    assert alone.probabilities.tolist() == [0.45]
+    assert decide(told, None, POLICY, {}, of_use(1, {"weak": 4.0})).probabilities.tolist() == [1.0]
+
+
+def test_what_no_rule_asks_for_stays_unasked_whatever_the_rule_was_worth():
+    told = candidates(sentence(), sentence(), some=[0.9, None])
+    assert decide(told, None, POLICY, {}, of_use(2, {"some": 4.0})).said == [0]

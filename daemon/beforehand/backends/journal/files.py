@@ -15,8 +15,15 @@ from sqlalchemy.pool import QueuePool
 from beforehand import limits
 from beforehand.backends.journal.faults import damaged
 
+_MAGIC: Final = b"SQLite format 3\0"
 _LOG_HEADER: Final = 32
 _FRAME_HEADER: Final = 24
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file is one of SQLite's, by its first bytes. Raises OSError when it cannot be read."""
+    with path.open("rb") as opened:
+        return opened.read(len(_MAGIC)) == _MAGIC
 
 
 def connect(path: Path, mode: Literal["ro", "rw", "rwc"]) -> sqlite3.Connection:

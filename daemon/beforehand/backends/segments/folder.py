@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import structlog
 
-from beforehand import index, memory, messages
+from beforehand import feedback, index, memory, messages
 from beforehand.backends.segments import form, streams
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.stored_events import StoredEvents
@@ -24,7 +24,7 @@ from beforehand.ports import Extent, Measures
 from beforehand.ports.segments import Segment
 
 _log = structlog.get_logger()
-_ROOMS: Final[tuple[ModuleType, ...]] = (index, memory, messages)
+_ROOMS: Final[tuple[ModuleType, ...]] = (feedback, index, memory, messages)
 _SUFFIX: Final = ".segment"
 _HALF: Final = ".half"
 _BROKEN: Final = (

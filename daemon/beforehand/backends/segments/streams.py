@@ -19,7 +19,7 @@ from beforehand.memory.remembered import Remembered
 from beforehand.memory.stored_events import StoredEvents
 
 PROTOCOL: Final = 5
-_OURS: Final = ("beforehand.index.", "beforehand.memory.", "beforehand.messages.")
+_OURS: Final = ("beforehand.feedback.", "beforehand.index.", "beforehand.memory.", "beforehand.messages.")
 _OTHERS: Final = frozenset(
     {
         ("beforehand.backends.segments.packing", "codes_of"),
