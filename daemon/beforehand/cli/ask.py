@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 import typer
@@ -156,20 +157,29 @@ def _show_decision(record: PacketRecord) -> None:
     for fault in decision.get("faults", ()):
         out.print(f"rule {fault['name']} failed: {fault['problem']}", markup=False)
     table = Table("passage", "found by", "rules", "model", "past use", "probability", "worth", "left out", box=None)
-    for one in decision["considered"]:
-        found = ", ".join(f"{name} {near:.2f}" for name, near in one["channels"].items())
-        asked = ", ".join(f"{name} {strength:.2f}" for name, strength in one["rules"].items())
-        table.add_row(
-            one["passage"],
-            found,
-            asked,
-            f"{one['model']:.2f}",
-            f"x {one.get('lift', 1.0):.2f}",
-            f"{one['probability']:.2f}",
-            f"{one['worth']:+.2f}",
-            one["left_out"] or "",
-        )
+    for row in _considered(decision["considered"]) if decision["considered"] else ():
+        table.add_row(*row)
     out.print(table)
     out.print(
         f"{decision['candidates']} candidates from {decision['finds']} finds among {record.packet.searched} events"
     )
+
+
+def _considered(told: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The rows of the table, from the columns that trigger.decision writes."""
+    for number, passage in enumerate(told["passage"]):
+        yield (
+            passage,
+            _named(told["channels"], number),
+            _named(told["rules"], number),
+            f"{told['model'][number]:.2f}",
+            f"x {told['lift'][number]:.2f}",
+            f"{told['probability'][number]:.2f}",
+            f"{told['worth'][number]:+.2f}",
+            told["left_out"][number] or "",
+        )
+
+
+def _named(columns: Mapping[str, Sequence[float]], number: int) -> str:
+    """The names that have something to say about a candidate, each with its number."""
+    return ", ".join(f"{name} {column[number]:.2f}" for name, column in columns.items() if column[number] > 0)

@@ -83,7 +83,7 @@ class Foreseen:
             "error": self.error,
             "finds": self.finds,
             "candidates": 0 if self.decided is None else len(self.decided.candidates),
-            "considered": [] if self.decided is None else self.decided.explained(_EXPLAINED),
+            "considered": None if self.decided is None else self.decided.explained(_EXPLAINED),
             "shadow": None if self.shadow is None or self.decided is None else self.shadow.told(self.decided),
         }
 

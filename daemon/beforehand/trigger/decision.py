@@ -74,29 +74,34 @@ class Decided:
         reasons.sort(key=_score, reverse=True)
         return tuple(reasons)
 
-    def _lift(self, index: int) -> float:
-        return 1.0 if self.utility is None else round(float(self.utility.lifts[index]), 4)
+    def explained(self, most: int) -> dict[str, Any]:
+        """The arithmetic of the best `most`, for the journal: lists of one length, one entry for each candidate.
 
-    def explained(self, most: int) -> list[dict[str, Any]]:
-        """The arithmetic of the best `most`, for the journal."""
-        index = self.order[:most]
-        candidates = self.candidates
-        arithmetic = np.round([self.models[index], self.probabilities[index], self.worths[index]], 4).T.tolist()
-        near = np.round(candidates.near[index].astype(np.float64), 4).tolist()
-        return [
-            {
-                "event": candidates.events[one].id,
-                "passage": candidates.passage(one).text[:_EXCERPT_CHARS],
-                "channels": {channel: value for channel, value in zip(CHANNELS, found, strict=True) if value},
-                "rules": {rule: round(claim, 4) for rule, claim in self.rules[one].items()},
-                "model": model,
-                "lift": self._lift(one),
-                "probability": probability,
-                "worth": worth,
-                "left_out": self.left_out.get(one),
-            }
-            for one, found, (model, probability, worth) in zip(index, near, arithmetic, strict=True)
-        ]
+        channels, rules: name to list, with 0 where a channel did not find it and NOT_ASKED where a rule does not ask.
+        """
+        index, candidates = self.order[:most], self.candidates
+        near, claims = candidates.near[index], candidates.claims
+        return {
+            "event": [candidates.events[one].id for one in index],
+            "passage": [candidates.passage(one).text[:_EXCERPT_CHARS] for one in index],
+            "channels": {
+                channel: _rounded(found) for channel, found in zip(CHANNELS, near.T, strict=True) if found.any()
+            },
+            "rules": {rule: _rounded(asked[index]) for rule, asked in claims.items()},
+            "model": _rounded(self.models[index]),
+            "lift": [1.0] * len(index) if self.utility is None else _rounded(self.utility.lifts[index]),
+            "probability": _rounded(self.probabilities[index]),
+            "worth": _rounded(self.worths[index]),
+            "left_out": [self.left_out.get(one) for one in index],
+        }
+
+    def _lift(self, index: int) -> float:
+        return 1.0 if self.utility is None else float(self.utility.lifts[index])
+
+
+def _rounded(numbers: NDArray[Any]) -> list[float]:
+    rounded: list[float] = np.round(numbers.astype(np.float64), 4).tolist()
+    return rounded
 
 
 def decide(

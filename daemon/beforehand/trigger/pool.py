@@ -7,7 +7,7 @@ besides those that were found.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from beforehand.index.growing import Ints
 from beforehand.index.keys import shares_of
 from beforehand.memory.shelf import NONE, Column, Fixed, Shelf
-from beforehand.memory.slots import ANY_TOOL
+from beforehand.memory.slots import ANY_TOOL, Fillings
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.sight import Floats, Sight, by_code
 
@@ -71,8 +71,9 @@ def _hints(moment: Moment, sight: Sight) -> Floats:
     space, events = moment.step.space, moment.memory.events
     mine = np.array([space is not None and events[row].space == space for row in sight.rows], np.float32)
     ages = np.array([said.count - said.number_of.get(row, -1000) for row in sight.rows], np.float32)
+    filled = _filled(moment)
     hints: Floats = (
-        by_code(sight.column(Column.KEY), lambda key: _asked(shelf, moment, key))
+        by_code(sight.column(Column.KEY), lambda key: _asked(shelf, moment, key, filled))
         + _WEIGHTS["words"] * (sight.hits @ moment.weight)
         + _WEIGHTS["user"] * fixed[:, Fixed.FROM_USER]
         + _WEIGHTS["identifier"] * fixed[:, Fixed.IDENTIFIER]
@@ -83,14 +84,17 @@ def _hints(moment: Moment, sight: Sight) -> Floats:
     return hints
 
 
-def _asked(shelf: Shelf, moment: Moment, key: int) -> float:
+def _asked(shelf: Shelf, moment: Moment, key: int, filled: Sequence[Fillings]) -> float:
     """How much a key answers to the needs by its words and by what filled them before."""
     if key == NONE:
         return 0.0
     covered = shares_of(shelf.keys[key], moment.ask.needs)[1]
-    filled = 0.0
-    for need in moment.ask.needs:
-        known = moment.slots.of(moment.step.tool or "?", need) or moment.slots.of(ANY_TOOL, need)
-        if known is not None:
-            filled = max(filled, known.keys.get(key, 0) / (known.count + 1))
-    return _WEIGHTS["key"] * covered + _WEIGHTS["slot"] * filled
+    share = max((known.keys.get(key, 0) / (known.count + 1) for known in filled), default=0.0)
+    return _WEIGHTS["key"] * covered + _WEIGHTS["slot"] * share
+
+
+def _filled(moment: Moment) -> list[Fillings]:
+    """What filled each need before, by this tool or, where it never was, by any."""
+    slots, tool = moment.slots, moment.step.tool or "?"
+    found = (slots.of(tool, need) or slots.of(ANY_TOOL, need) for need in moment.ask.needs)
+    return [known for known in found if known is not None]

@@ -184,9 +184,10 @@ def test_what_was_missing_is_said_the_next_time_and_explained_by_past_use():
         [tier] = [item for item in last.items if item.text.startswith("tier")]
         assert "utility" in {why.trigger for why in tier.why}
         record = await stage.replay.journal.packet(last.id)
-        [told] = [one for one in record.decision["considered"] if one["passage"].startswith("tier")]
-        assert told["lift"] > 1
-        assert told["probability"] > told["model"]
+        told = record.decision["considered"]
+        [place] = [place for place, passage in enumerate(told["passage"]) if passage.startswith("tier")]
+        assert told["lift"][place] > 1
+        assert told["probability"][place] > told["model"][place]
 
     staged(play)
 

@@ -39,7 +39,7 @@ def test_the_final_packet_says_what_was_prepared_and_is_decided_once(decided):
         assert final.final
         assert final.rendered == before.rendered != ""
         assert final.watermark.position > before.watermark.position
-        assert (await stage.replay.journal.packet(final.id)).decision["considered"]
+        assert (await stage.replay.journal.packet(final.id)).decision["considered"]["passage"]
 
     staged(play)
 

@@ -114,19 +114,19 @@ def test_the_reasons_stand_by_strength_and_what_rounds_to_nothing_is_none():
 
 def test_the_best_are_explained_with_their_arithmetic():
     found = decided(candidates(sentence(), value("W42"), some=[None, 0.5]), [0.05, 0.9])
-    [best] = found.explained(1)
-    assert best == {
-        "event": "e1",
-        "passage": "key: W42",
+    assert found.explained(1) == {
+        "event": ["e1"],
+        "passage": ["key: W42"],
         "channels": {},
-        "rules": {"some": 0.5},
-        "model": 0.9,
-        "lift": 1.0,
-        "probability": 0.9,
-        "worth": pytest.approx(0.798),
-        "left_out": None,
+        "rules": {"some": [0.5]},
+        "model": [0.9],
+        "lift": [1.0],
+        "probability": [0.9],
+        "worth": pytest.approx([0.798]),
+        "left_out": [None],
     }
-    assert found.explained(9)[1]["left_out"] == "not worth its tokens"
+    assert found.explained(9)["left_out"] == [None, "not worth its tokens"]
+    assert found.explained(9)["rules"] == {"some": [0.5, NOT_ASKED]}
 
 
 def test_nothing_to_decide_is_decided_at_once():
@@ -145,8 +145,8 @@ def test_past_use_changes_the_order_and_is_told_beside_what_the_model_said():
     assert decide(told, scores, POLICY, {}).order == [0, 1]
     found = decide(told, scores, POLICY, {}, of_use(2, n1=4.0))
     assert found.order == [1, 0]
-    best = found.explained(1)[0]
-    assert (best["model"], best["lift"], best["probability"]) == (0.4, 4.0, 0.7273)
+    best = found.explained(1)
+    assert (best["model"], best["lift"], best["probability"]) == ([0.4], [4.0], [0.7273])
     assert found.why(1, "m") == (("utility", "past use", 0.7273), ("model", "m", 0.4))
     assert found.why(0, "m") == (("model", "m", 0.5),)
 
