@@ -81,7 +81,7 @@ class JournalSettings(Section):
         limits.BATCH_MESSAGES, description="most messages of one group commit"
     )
     commit_age_s: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.0,
+        0.01,
         description="how long a commit waits for company; 0: it takes what has come behind the running one",
     )
 

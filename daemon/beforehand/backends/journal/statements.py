@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, null, select, tuple_
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, null, select, tuple_
+from sqlalchemy.dialects.sqlite import insert
 
 from beforehand import limits
 from beforehand.backends.journal import rows
@@ -46,7 +46,7 @@ def store_messages(connection: Connection, new: Sequence[Row], own: int | None =
     if not _inserted(connection, list(fresh.values()), last):
         known = _known(connection, list(fresh))
         fresh = {identity: row for identity, row in fresh.items() if identity not in known}
-        _insert(connection, list(fresh.values()), last)
+        _inserted(connection, list(fresh.values()), last)
     first = {identity: row["position"] for identity, row in fresh.items()}
     if own is not None:
         first |= {identity: position for identity, position in known.items() if position > own}
@@ -56,30 +56,23 @@ def store_messages(connection: Connection, new: Sequence[Row], own: int | None =
 
 def store_packets(connection: Connection, new: Sequence[Row]) -> None:
     """Store packets in their order; an id that is stored already is left as it is."""
-    fresh: dict[str, Row] = {}
-    for row in new:
-        fresh.setdefault(row["id"], row)
-    for some in _slices(list(fresh)):
-        for known in connection.scalars(select(packets.c.id).where(packets.c.id.in_(some))):
-            del fresh[known]
-    if fresh:
-        connection.execute(insert(packets), list(fresh.values()))
+    connection.execute(insert(packets).on_conflict_do_nothing(), list(new))
 
 
 def store_vectors(connection: Connection, new: Sequence[Row]) -> None:
     """Store vectors; what is there for a position gives way, and of two in `new` the later stays."""
-    fresh = {row["position"]: row for row in new}
     ids = {name: _embedder(connection, name) for name in {row["embedder"] for row in new}}
-    for some in _slices(list(fresh)):
-        connection.execute(delete(vectors).where(vectors.c.position.in_(some)))
-    connection.execute(insert(vectors), [{**row, "embedder": ids[row["embedder"]]} for row in fresh.values()])
+    numbered = [{**row, "embedder": ids[row["embedder"]]} for row in new]
+    connection.execute(insert(vectors).prefix_with("OR REPLACE"), numbered)
 
 
 def _embedder(connection: Connection, fingerprint: str) -> int:
     known = select(embedders.c.id).where(embedders.c.fingerprint == fingerprint)
-    if connection.scalar(known) is None:
+    found = connection.scalar(known)
+    if found is None:
         connection.execute(insert(embedders), {"fingerprint": fingerprint})
-    return int(connection.scalars(known).one())
+        found = connection.scalars(known).one()
+    return int(found)
 
 
 def store_letters(connection: Connection, new: Sequence[Row]) -> None:
@@ -220,19 +213,12 @@ def _identity(row: Row) -> Identity:
 
 def _inserted(connection: Connection, fresh: list[Row], last: int) -> bool:
     """Whether all were new; when one was not, nothing is changed."""
-    try:
-        with connection.begin_nested():
-            _insert(connection, fresh, last)
-    except IntegrityError:
-        return False
-    return True
-
-
-def _insert(connection: Connection, fresh: list[Row], last: int) -> None:
     for position, row in enumerate(fresh, last + 1):
         row["position"] = position
-    if fresh:
-        connection.execute(insert(messages), fresh)
+    if not fresh or connection.execute(insert(messages).on_conflict_do_nothing(), fresh).rowcount == len(fresh):
+        return True
+    connection.execute(delete(messages).where(messages.c.position > last))
+    return False
 
 
 def _known(connection: Connection, asked: list[Identity]) -> dict[Identity, int]:
