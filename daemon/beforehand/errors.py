@@ -96,5 +96,9 @@ class RecordingError(BeforehandError):
     """A file of recorded runs that cannot be read."""
 
 
+class ExperimentError(BeforehandError):
+    """An experiment that cannot be used, started or judged."""
+
+
 class NotFound(BeforehandError):
     """Something asked for by id that does not exist here."""

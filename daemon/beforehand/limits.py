@@ -189,6 +189,20 @@ COOLDOWN_STEPS_MAX: Final = PLAN_STEPS
 COOLDOWN_S_MAX: Final = 30 * 86_400
 """Longest cooldown of a rule, in time."""
 
+# --- experiments ---
+EXPERIMENT_ARMS: Final = 8
+"""Arms of one experiment."""
+EXPERIMENT_METRICS: Final = 32
+"""Metrics of one experiment."""
+EXPERIMENT_BYTES: Final = 65_536
+"""One file that defines an experiment."""
+EXPERIMENT_RUNS: Final = 8_000
+"""Runs whose arms are at hand; others are hashed again."""
+EXPERIMENT_LOOK_S: Final = 2.0
+"""How often a running daemon looks for experiments that were started or stopped."""
+EXPERIMENT_OUTLIVES_S: Final = 7 * 86_400
+"""How long runs that began before an experiment was stopped keep their arm."""
+
 # --- broker ---
 KEEPALIVE_S: Final = 30
 """Of both MQTT connections."""
