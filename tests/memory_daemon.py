@@ -44,6 +44,7 @@ class World:
             receipts=Receipts(replay.door.send, SystemClock(), self.measures, topics.ROOT),
             measures=self.measures,
             reloading=assembly.reloading(settings, replay.pipeline, self.measures, None),
+            enrolling=assembly.enrolling(settings, replay.pipeline, self.measures),
         )
         self.heard = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import structlog
 from beforehand.backends import models, rule_files
 from beforehand.backends.clocks import SystemClock, VirtualClock
 from beforehand.backends.embedders import embedder_for
+from beforehand.backends.experiment_files import Register
 from beforehand.backends.journal import SqliteJournal
 from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
@@ -26,17 +27,20 @@ from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
+from beforehand.lifecycle.enrolling import Enrolling, arm_builder
 from beforehand.lifecycle.reloading import Reloading
 from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.path_rules import PathRule
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers
+from beforehand.pipeline.arms import Arms, Decider
 from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.shadow import Models
+from beforehand.pipeline.trials import Trials
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.ports.segments import Segments
@@ -101,6 +105,7 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Pa
         receipts=Receipts(send, world.clock, measures, settings.broker.root),
         measures=measures,
         reloading=reloading(settings, pipeline, measures, world.parts.promoted),
+        enrolling=enrolling(settings, pipeline, measures),
     )
 
 
@@ -138,6 +143,11 @@ def reloading(settings: Settings, pipeline: Pipeline, measures: Measures, seen: 
         every_s=settings.models.look_every_s,
         seen=seen,
     )
+
+
+def enrolling(settings: Settings, pipeline: Pipeline, measures: Measures) -> Enrolling:
+    """What brings experiments that are started or stopped into a running pipeline."""
+    return Enrolling(Register(settings.experiments.folder), pipeline.trials.arms, pipeline.clock, measures)
 
 
 def models_in_use(settings: Settings) -> Models:
@@ -186,18 +196,8 @@ def memories(settings: Settings, measures: Measures) -> tuple[Journal, Memories]
 
 
 def policy_of(settings: PolicySettings) -> Policy:
-    """The policy that the settings describe."""
-    return Policy(
-        name=settings.name,
-        horizon=settings.horizon,
-        budget_tokens=settings.budget_tokens,
-        window_events=settings.window_events,
-        threshold=settings.threshold,
-        token_price=settings.token_price,
-        rule_share=settings.rule_share,
-        bar=settings.bar,
-        workflows=settings.workflows,
-    )
+    """The policy that the settings describe: they have the same names."""
+    return Policy(**{each.name: getattr(settings, each.name) for each in fields(Policy)})
 
 
 def _journal(settings: Settings, measures: Measures) -> Journal:
@@ -232,9 +232,11 @@ def _pipeline(
     policy = policy_of(settings.policy)
     root = settings.broker.root
     parts = world.parts
+    foresight = _foresight(parts, policy)
+    build = arm_builder(settings.policy, rule_files.load, partial(_model_of, settings), partial(_decider, parts))
     return Pipeline(
         memories=_memories(settings, world.journal, parts.embedder, world.measures),
-        foresight=_foresight(parts, policy),
+        foresight=foresight,
         packets=Packets(
             journal=world.journal,
             publisher=publisher,
@@ -247,9 +249,22 @@ def _pipeline(
         answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures),
         clock=world.clock,
         measures=world.measures,
-        policy=policy,
+        trials=Trials(Arms(Decider(foresight, policy), build), world.measures),
         gap_wait_s=gap_wait_s,
     )
+
+
+def _decider(
+    parts: Parts, policy: PolicySettings, name: str, packs: Sequence[Pack] | None, models: Models | None
+) -> Decider:
+    """What decides under a policy. packs, models: None for the daemon's own."""
+    own = replace(policy_of(policy), name=name)
+    return Decider(_foresight(replace(parts, packs=packs or parts.packs, models=models or parts.models), own), own)
+
+
+def _model_of(settings: Settings, name: str) -> Model | None:
+    policy = settings.policy.model_copy(update={"model": name})
+    return trigger_model(settings.model_copy(update={"policy": policy}))
 
 
 def _foresight(parts: Parts, policy: Policy) -> Foresight:

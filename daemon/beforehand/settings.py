@@ -20,7 +20,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 from beforehand import limits
 from beforehand.errors import SettingsError
 from beforehand.messages import shape, topics
-from beforehand.messages.values import Identifier, Misfit
+from beforehand.messages.values import Identifier, Misfit, Share
 
 ENVIRONMENT_PREFIX = "BEFOREHAND_"
 NO_MODEL = "none"
@@ -97,15 +97,12 @@ class PolicySettings(Section):
     window_events: Annotated[int, Field(ge=0)] = Field(
         0, description="newest events that the agent still sees; 0: unknown"
     )
-    threshold: Annotated[float, Field(ge=0, le=1)] = Field(0.005, description="least probability of an item")
+    threshold: Share = Field(0.005, description="least probability of an item")
     token_price: Annotated[float, Field(ge=0)] = Field(0.00002, description="probability that one token has to earn")
-    rule_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.05, description="how far what a rule claims counts beside the model's probability"
-    )
-    bar: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.06, description="probability that the best item needs for anything to be said"
-    )
+    rule_share: Share = Field(0.05, description="how far what a rule claims counts beside the model's probability")
+    bar: Share = Field(0.06, description="probability that the best item needs for anything to be said")
     workflows: bool = Field(default=True, description="say what earlier runs teach: missing and next calls, failures")
+    epsilon: Share = Field(0.0, description="share of the steps that are told nothing, to learn what packets are worth")
     model: str = Field(
         "default",
         description="`default`: the promoted trigger model, the shipped one while none is; else one by name or folder; "
@@ -159,6 +156,12 @@ class FactsSettings(Section):
     paths: list[PathRuleSettings] = Field([], description="rules that find facts in the results of tools")
 
 
+class ExperimentSettings(Section):
+    """Where experiments are."""
+
+    folder: Path = Field(Path("experiments"), description="folder of their definitions, and of what was started")
+
+
 class EmbedderSettings(Section):
     """What turns text into vectors."""
 
@@ -190,6 +193,7 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     facts: FactsSettings = FactsSettings()
     embedder: EmbedderSettings = EmbedderSettings()
+    experiments: ExperimentSettings = ExperimentSettings()
     http: HttpSettings = HttpSettings()
 
     @classmethod
@@ -272,7 +276,7 @@ def _refused(error: ValidationError) -> SettingsError:
     place = first["loc"]
     if first["type"] == "extra_forbidden":
         section = ".".join(map(str, place[:-1]))
-        near = get_close_matches(str(place[-1]), _names(section), n=1)
+        near = get_close_matches(str(place[-1]), _model(section).model_fields, n=1)
         advice = f"Did you mean {near[0]}?" if near else "`beforehand config show` lists all settings."
         return SettingsError(f"setting {'.'.join(map(str, place))}: no such setting.", advice)
     cause = first.get("ctx", {}).get("error")
@@ -282,10 +286,6 @@ def _refused(error: ValidationError) -> SettingsError:
     name, form = shape.find(Settings, place)
     advice = "" if form is None else f"Give {shape.words(form, shape.schema(Settings))}."
     return SettingsError(f"setting {name}: {first['msg']}.", advice)
-
-
-def _names(section: str) -> list[str]:
-    return list(_model(section).model_fields)
 
 
 def _model(section: str) -> type[BaseModel]:

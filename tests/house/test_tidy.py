@@ -24,6 +24,7 @@ ENTRY_POINTS = {
 LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
 # Imports that run when a function is called, each for the reason beside it.
 LATE_IMPORTS = {
+    "beforehand.cli.experiment: _analysis: beforehand.cli": "the daemon, and all other commands, do without statistics",
     "beforehand.backends.broker.guard: iotcore: iotcore": "only the broker's own process loads the native module",
 }
 NAMED_AFTER_THE_PRODUCT = {"BeforehandError": "the base of the error tree, which callers catch by this name"}

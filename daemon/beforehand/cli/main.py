@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from beforehand.cli import ask, embed, evaluate, inspecting, keep, look, models, rules, run, train, workflows
+from beforehand.cli import (
+    ask,
+    embed,
+    evaluate,
+    experiment,
+    inspecting,
+    keep,
+    look,
+    models,
+    rules,
+    run,
+    train,
+    workflows,
+)
 
 app = typer.Typer(
     name="beforehand",
@@ -23,3 +36,4 @@ embed.add_to(app)
 app.add_typer(rules.app, name="rules")
 app.add_typer(models.app, name="models")
 app.add_typer(workflows.app, name="workflows")
+app.add_typer(experiment.app, name="experiment")

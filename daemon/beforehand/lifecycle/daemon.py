@@ -13,6 +13,7 @@ from beforehand import limits
 from beforehand.errors import JournalError, Refusal, Unstorable
 from beforehand.intake.door import Door, Refused
 from beforehand.intake.receipts import Receipts
+from beforehand.lifecycle.enrolling import Enrolling
 from beforehand.lifecycle.reloading import Reloading
 from beforehand.pipeline.outcomes import Outcome
 from beforehand.pipeline.publisher import Publisher
@@ -34,6 +35,7 @@ class Daemon:
     receipts: Receipts
     measures: Measures
     reloading: Reloading
+    enrolling: Enrolling
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -42,6 +44,7 @@ class Daemon:
 
     async def run(self) -> None:
         """Until `stop`, or cancelled. Raises BusError or JournalError when the daemon cannot start or go on."""
+        await self.enrolling.look()
         async with self.journal.open(), self.bus.open(), asyncio.TaskGroup() as group:
             taking = [
                 group.create_task(self._lane(Lane.INGEST, group)),
@@ -52,6 +55,7 @@ class Daemon:
                 group.create_task(self.pipeline.memories.keeping.run()),
                 group.create_task(self.pipeline.memories.vectors.look()),
                 group.create_task(self.reloading.run()),
+                group.create_task(self.enrolling.run()),
             ]
             telling = [group.create_task(self.publisher.run()), group.create_task(self.receipts.run())]
             self.ready.set()

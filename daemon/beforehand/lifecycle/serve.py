@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import sys
 import logging
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path

@@ -20,6 +20,8 @@ class Session:
     code: int
     itinerary: Itinerary = field(default_factory=Itinerary)
     position: int = 0
+    began_us: int = 0
+    """When its first message was received: microseconds since 1970, UTC."""
     newest_event: str | None = None
     newest_order: Order = None
     overruled: bool = False
@@ -36,6 +38,8 @@ class Session:
 
     def take(self, entry: Entry) -> list[str]:
         """Fold one new message in. Returns ids of steps that a new plan dropped."""
+        if not self.position:
+            self.began_us = entry.received_us
         self.position += 1
         self.known[entry.channel, entry.id] = self.position
         self.overruled = False

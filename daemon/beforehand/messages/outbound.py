@@ -124,7 +124,9 @@ class Packet(Outbound):
     budget_tokens: Count = Field(description="What `tokens` never exceeds.")
     searched: Count = Field(description="How many memories were looked through.")
     policy: str = Field(description="The policy that decided.")
-    experiment: Assignment | None = Field(None, description="The experiment that the run is in.")
+    experiment: Assignment | None = Field(
+        None, description="The experiment that the run is in; of several, the one that started first."
+    )
 
 
 class Receipt(Outbound):

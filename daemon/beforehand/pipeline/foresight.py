@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ from beforehand.messages.outbound import ItemKind, Why
 from beforehand.pipeline.advising import advised
 from beforehand.pipeline.barring import alone, barred
 from beforehand.pipeline.claimed import as_claimed
+from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.runbook import Runbook
-from beforehand.pipeline.shadow import Models, Opinion, opinion
+from beforehand.pipeline.shadow import Models, opinion
 from beforehand.pipeline.situations import recent_of, situation_of
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
@@ -43,49 +44,11 @@ from beforehand.trigger.utility import Utility
 _NEAREST: Final = 8
 _VALUES: Final = 16
 _NEWEST: Final = 6
-_EXPLAINED: Final = 64
 _GLANCED_EVENTS: Final = 500
 LIKELY: Final = 0.5
 """From this probability on the model's own wish for an item outweighs that it was said within a rule's cooldown."""
 _FALLING: Final = 0.25
 """How fast a rule's claim falls with the rank of what its recall found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """What was decided for a step. `missing`: parts that it had to do without; `decision` explains everything.
-
-    faults: rules whose condition failed. error: why there is no decision at all, else None.
-    """
-
-    choices: list[Choice]
-    missing: Sequence[str]
-    searched: int
-    firings: Sequence[Firing] = ()
-    decided: Decided | None = None
-    finds: int = 0
-    faults: Sequence[Fault] = ()
-    error: str | None = None
-    shadow: Opinion | None = None
-
-    @classmethod
-    def failed(cls, error: str) -> Self:
-        """There is no decision."""
-        return cls([], [], 0, error=error)
-
-    def decision(self) -> dict[str, Any]:
-        """The whole arithmetic, best candidates first; made when it is wanted, since most refreshes are not sent."""
-        return {
-            "rules": [
-                {"name": firing.rule.name, "score": firing.score, "warning": firing.warning} for firing in self.firings
-            ],
-            "faults": [{"name": fault.rule, "problem": fault.problem} for fault in self.faults],
-            "error": self.error,
-            "finds": self.finds,
-            "candidates": 0 if self.decided is None else len(self.decided.candidates),
-            "considered": None if self.decided is None else self.decided.explained(_EXPLAINED),
-            "shadow": None if self.shadow is None or self.decided is None else self.shadow.told(self.decided),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from beforehand.memory.steps import Step
 from beforehand.messages import codec, topics
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.foresight import Foreseen
+from beforehand.pipeline.arms import Served
+from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.records import Records
 from beforehand.pipeline.runbook import Runbook
@@ -25,7 +26,10 @@ _BOOKS = 4 * limits.AGENTS_HOT
 
 @dataclass(slots=True)
 class Packets:
-    """`boot` names this process, so that a packet id is never given twice, not even when a crash lost a record."""
+    """`boot` names this process, so that a packet id is never given twice, not even when a crash lost a record.
+
+    policy: the daemon's own, for a step that nothing could be decided for.
+    """
 
     journal: Journal
     publisher: Publisher
@@ -57,21 +61,30 @@ class Packets:
         return self._books[scope]
 
     def send(
-        self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool, again: bool = False
+        self,
+        session: Session,
+        step: Step,
+        foreseen: Foreseen,
+        served: Served,
+        *,
+        final: bool,
+        late: bool,
+        again: bool = False,
     ) -> Packet | None:
         """Publish the packet, unless it is a refresh that says nothing new. Budget 0 means no packets.
 
-        again: the decision is the one that the newest packet was made from.
+        served: what decided. again: the decision is the one that the newest packet was made from.
         """
-        if self.policy.budget_tokens == 0:
+        budget_tokens = served.decider.policy.budget_tokens
+        if budget_tokens == 0:
             return None
         book = self._books[session.scope]
-        header = self._header(session, step, foreseen, final=final, late=late)
+        header = self._header(session, step, foreseen, served, final=final, late=late)
         before = book.published.get(step.id)
         if again and before is not None and not late:
             packet = renewed(before, header)
         else:
-            packet = assemble(header, foreseen.choices, self.policy.budget_tokens)
+            packet = assemble(header, foreseen.choices, budget_tokens)
         if not final and before is not None and same_content(before, packet):
             self.measures.count("beforehand_unchanged_total")
             return None
@@ -119,7 +132,9 @@ class Packets:
         """Store what was sent and is not stored yet."""
         await self.records.store()
 
-    def _header(self, session: Session, step: Step, foreseen: Foreseen, *, final: bool, late: bool) -> PacketHeader:
+    def _header(
+        self, session: Session, step: Step, foreseen: Foreseen, served: Served, *, final: bool, late: bool
+    ) -> PacketHeader:
         version = self._books[session.scope].next_version(step.id)
         now_us = self.clock.now_us()
         return PacketHeader(
@@ -137,7 +152,9 @@ class Packets:
             event=session.newest_event,
             position=session.position,
             searched=foreseen.searched,
-            policy=self.policy.name,
+            policy=served.decider.policy.name,
+            quiet=foreseen.quiet,
+            experiment=served.assignment,
         )
 
     def _packet_id(self, scope: Scope, step: str, version: int) -> str:

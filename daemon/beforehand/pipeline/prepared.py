@@ -12,7 +12,7 @@ from beforehand.memory.record import FOREVER
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.foresight import Foreseen
+from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.runbook import Runbook
 
 Basis = tuple[Any, ...]

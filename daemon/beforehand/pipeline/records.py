@@ -15,7 +15,7 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.foresight import Foreseen
+from beforehand.pipeline.foreseen import Foreseen
 from beforehand.ports import Journal, Measures, PacketRecord
 
 _log = structlog.get_logger()

@@ -24,14 +24,16 @@ from beforehand.messages.inbound import Feedback, Question, StepMark
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
-from beforehand.pipeline.foresight import Foreseen, Foresight
+from beforehand.pipeline.arms import Served
+from beforehand.pipeline.foreseen import Foreseen
+from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.outcomes import Outcome, begins, can_wait
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
+from beforehand.pipeline.trials import Trials
 from beforehand.ports import Appended, Clock, Measures
-from beforehand.trigger.policy import Policy
 from beforehand.trigger.rules import Fault
 
 _log = structlog.get_logger()
@@ -49,7 +51,7 @@ class Pipeline:
     answers: Answers
     clock: Clock
     measures: Measures
-    policy: Policy
+    trials: Trials
     gap_wait_s: float
     prepared: Prepared = field(default_factory=Prepared)
     dirty: dict[Scope, None] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Pipeline:
     def use(self, models: Models) -> None:
         """Other models from the next decision on, and for what was prepared: it is decided anew when it is wanted."""
         self.foresight.use(models)
+        self.trials.arms.use(models)
         self.prepared.forget()
 
     async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
@@ -151,7 +154,7 @@ class Pipeline:
         await self.packets.open(scope)
         memory = await self.memories.of(scope)
         session = memory.session(scope.run)
-        coming = session.itinerary.coming(self.policy.horizon)
+        coming = session.itinerary.coming(self.trials.arms.of(session).decider.policy.horizon)
         for step in coming[:1] if nearest else coming[1:]:
             self._prepare(memory, session, step)
         if not nearest:
@@ -257,19 +260,21 @@ class Pipeline:
         self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
     ) -> None:
         scope, now_us = session.scope, self.clock.now_us()
-        made_from = basis(memory, session, step, self.packets.book(scope))
+        book, served = self.packets.book(scope), self.trials.arms.of(session)
+        made_from = basis(memory, session, step, book)
         known = self.prepared.find(scope, step.id, made_from, now_us)
-        foreseen = known or self._foresee(memory, session, step, now_us)
+        foreseen = known or self._foresee(served, memory, session, step, now_us)
         if final:
             self.prepared.drop(scope, step.id)
+            foreseen = self.trials.noted(served, foreseen, memory, session, step, book, now_us)
         elif foreseen.error is None:
             self.prepared.keep(scope, step.id, made_from, now_us, foreseen, memory.facts.holds_until(now_us))
-        self.packets.send(session, step, foreseen, final=final, late=late, again=known is not None)
+        self.packets.send(session, step, foreseen, served, final=final, late=late, again=known is not None)
 
-    def _foresee(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Foreseen:
+    def _foresee(self, served: Served, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Foreseen:
         started = self.clock.monotonic_s()
         try:
-            foreseen = self.foresight.foresee(memory, session, step, self.packets.book(session.scope), now_us)
+            foreseen = self.trials.foresee(served, memory, session, step, self.packets.book(session.scope), now_us)
         except Exception:  # noqa: BLE001  whatever it is, the agent is told that there is no packet, and why
             self.measures.count("beforehand_failures_total", part="foresight")
             _log.exception("no decision for a step", scope=session.scope, step=step.id)

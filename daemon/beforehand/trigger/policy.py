@@ -18,3 +18,4 @@ class Policy:
     rule_share: float = 0.05
     bar: float = 0.06
     workflows: bool = True
+    epsilon: float = 0.0

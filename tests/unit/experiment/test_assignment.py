@@ -106,10 +106,10 @@ def test_any_id_has_a_place_even_with_half_a_character():
 
 @pytest.mark.parametrize(("epsilon", "least", "most"), [(0.0, 0, 0), (0.1, 850, 1_150), (1.0, 10_000, 10_000)])
 def test_a_silence_holdout_holds_back_its_share_of_steps(epsilon, least, most):
-    held = sum(held_back("default", run, "s1", epsilon) for run in runs(10_000))
+    held = sum(held_back(run, "s1", epsilon) for run in runs(10_000))
     assert least <= held <= most
 
 
 def test_a_larger_holdout_holds_back_what_a_smaller_one_does():
-    small, large = ({run for run in runs(2_000) if held_back("p", run, "s", share)} for share in (0.1, 0.3))
+    small, large = ({run for run in runs(2_000) if held_back(run, "s", share)} for share in (0.1, 0.3))
     assert small < large
