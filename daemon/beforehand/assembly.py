@@ -48,7 +48,7 @@ from beforehand.replay import Replay
 from beforehand.settings import NO_MODEL, FactsSettings, PolicySettings, Settings
 from beforehand.trigger import features
 from beforehand.trigger.packs import Pack
-from beforehand.trigger.policy import Policy
+from beforehand.trigger.policy import APPETITES, Policy
 
 _log = structlog.get_logger()
 
@@ -196,8 +196,10 @@ def memories(settings: Settings, measures: Measures) -> tuple[Journal, Memories]
 
 
 def policy_of(settings: PolicySettings) -> Policy:
-    """The policy that the settings describe: they have the same names."""
-    return Policy(**{each.name: getattr(settings, each.name) for each in fields(Policy)})
+    """The policy that the settings describe: they have the same names. What was left out is the appetite's."""
+    chosen = {each.name: getattr(settings, each.name) for each in fields(Policy)}
+    appetite = APPETITES[settings.appetite]
+    return Policy(**{name: getattr(appetite, name) if value is None else value for name, value in chosen.items()})
 
 
 def _journal(settings: Settings, measures: Measures) -> Journal:

@@ -97,10 +97,13 @@ class PolicySettings(Section):
     window_events: Annotated[int, Field(ge=0)] = Field(
         0, description="newest events that the agent still sees; 0: unknown"
     )
-    threshold: Share = Field(0.005, description="least probability of an item")
-    token_price: Annotated[float, Field(ge=0)] = Field(0.00002, description="probability that one token has to earn")
+    appetite: Literal["frugal", "balanced", "generous"] = Field(
+        "balanced", description="how readily something is said; sets `threshold`, `token_price` and `bar`"
+    )
+    threshold: Share | None = Field(None, description="least probability of an item")
+    token_price: Annotated[float, Field(ge=0)] | None = Field(None, description="probability that a token has to earn")
     rule_share: Share = Field(0.05, description="how far what a rule claims counts beside the model's probability")
-    bar: Share = Field(0.06, description="probability that the best item needs for anything to be said")
+    bar: Share | None = Field(None, description="probability that the best item needs for anything to be said")
     workflows: bool = Field(default=True, description="say what earlier runs teach: missing and next calls, failures")
     epsilon: Share = Field(0.0, description="share of the steps that are told nothing, to learn what packets are worth")
     model: str = Field(

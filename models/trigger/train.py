@@ -49,13 +49,16 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--into", type=Path, default=HERE / "default")
     parser.add_argument("--without", default="", help="fit nothing of this set, to measure on what was never seen")
+    parser.add_argument("--adapt", type=float, default=0.0, help="with --without: fit this share of its runs after all")
     parser.add_argument("--force", action="store_true")
     given = parser.parse_args()
     sources = []
     for name, (taught, counts) in SOURCES.items():
         runs = [run for run in read(given.data / name / "traj.jsonl.gz") if taught(run)]
         random.Random(SEED).shuffle(runs)  # noqa: S311  a sample of runs, not a secret
-        sources.append(Source(name, runs, dict(zip(SETTINGS, counts, strict=True))))
+        share = given.adapt if name == given.without and given.adapt else 1.0
+        played = [round(share * count) for count in counts]
+        sources.append(Source(name, runs, dict(zip(SETTINGS, played, strict=True))))
     train(
         sources,
         given.into,
@@ -64,7 +67,7 @@ def main() -> None:
         assembly.trigger_model(Settings()),
         keep=given.keep,
         force=given.force,
-        without=given.without,
+        without="" if given.adapt else given.without,
     )
 
 

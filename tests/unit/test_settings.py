@@ -3,7 +3,9 @@
 import pytest
 
 from beforehand import settings
+from beforehand.assembly import policy_of
 from beforehand.errors import SettingsError
+from beforehand.trigger.policy import APPETITES
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +97,15 @@ def test_d6_a_variable_that_is_no_setting_is_an_error_with_the_nearest_name(monk
         settings.load()
     assert f"environment variable {variable}: no such setting." in str(refused.value)
     assert advice in str(refused.value)
+
+
+@pytest.mark.parametrize("appetite", ["frugal", "balanced", "generous"])
+def test_an_appetite_sets_what_is_not_set_by_hand(appetite):
+    policy = policy_of(settings.load(policy={"appetite": appetite, "threshold": 0.33}).policy)
+    known = APPETITES[appetite]
+    assert (policy.threshold, policy.token_price, policy.bar) == (0.33, known.token_price, known.bar)
+
+
+def test_an_appetite_that_is_none_is_refused_with_those_that_there_are():
+    with pytest.raises(SettingsError, match=r"policy\.appetite.*balanced"):
+        settings.load(policy={"appetite": "ravenous"})

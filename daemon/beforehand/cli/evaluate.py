@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
 from beforehand.errors import NotFound
 from beforehand.settings import Settings
-from beforehand.training.collecting import Setting
+from beforehand.training.collecting import LIFE, Setting, stops
 from beforehand.training.evaluating import Score, evaluate, policies
 from beforehand.training.trajectories import Trajectory, read
 
@@ -37,7 +37,11 @@ def command(
     file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
     config: Config = None,
     policy: Annotated[
-        list[str] | None, typer.Option(help="nothing, newest, lexical, dense, hybrid, rules, full.")
+        list[str] | None,
+        typer.Option(
+            help="nothing, newest, lexical, dense, hybrid, rules, full, needs (full, where a step names any), frugal, "
+            "balanced, generous."
+        ),
     ] = None,
     budget: Annotated[list[int] | None, typer.Option(min=1, help="Tokens; may be given several times.")] = None,
     setting: Annotated[Setting, typer.Option(help="How the runs are played.")] = Setting.SINGLE,
@@ -46,6 +50,8 @@ def command(
     match: Annotated[str | None, typer.Option(help="Only runs whose id this regular expression finds.")] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="So many runs, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the runs and weaves them.")] = 0,
+    life: Annotated[int, typer.Option(min=1, help="Runs of one life.")] = LIFE,
+    after: Annotated[int, typer.Option(min=0, help="Runs that are lived through first and not counted.")] = 0,
     needs: Annotated[bool, typer.Option("--needs/--no-needs", help="Whether plans say what steps need.")] = True,
     workflows: Annotated[bool | None, typer.Option(help="Whether earlier runs teach, instead of as set.")] = None,
     model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
@@ -56,9 +62,8 @@ def command(
         settings = load(config, policy={"model": model, "window_events": view, "workflows": workflows})
         named = [run for run in read(file) if match is None or re.search(match, run.id)]
         chosen = [replace(run, silent=not needs) for run in drawn(named, split, runs, seed)]
-        scores = asyncio.run(
-            _evaluate(settings, chosen, setting, policy or [], budget or _BUDGETS, view=view, seed=seed)
-        )
+        how = {"view": view, "seed": seed, "life": life, "after": after}
+        scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budget or _BUDGETS, how))
     rows = [{"policy": who, "budget": tokens, **score.summary()} for (who, tokens), score in scores.items()]
     if json:
         print_json({"file": file.name, "setting": setting, "view": view, "runs": len(chosen), "rows": rows})
@@ -81,15 +86,13 @@ async def _evaluate(
     setting: Setting,
     wanted: Sequence[str],
     budgets: Sequence[int],
-    *,
-    view: int,
-    seed: int,
+    how: Mapping[str, int],
 ) -> dict[tuple[str, int], Score]:
     replayed = assembly.replay(settings, RecordedMeasures())
     known = policies(
         embedder_for(settings.embedder.kind),
         rule_files.load(settings.policy.packs),
-        replace(assembly.policy_of(settings.policy), window_events=view),
+        replace(assembly.policy_of(settings.policy), window_events=how["view"]),
         assembly.trigger_model(settings),
     )
     unknown = [name for name in wanted if name not in known]
@@ -99,13 +102,13 @@ async def _evaluate(
     async with replayed.open():
         with Progress(console=err, transient=True) as progress:
             counted = progress.track(chosen, description="replaying")
-            return await evaluate(
-                replayed, counted, setting, contestants, budgets, name="evaluate", view=view, seed=seed
-            )
+            stopped = stops(replayed, counted, setting, name="evaluate", **how)
+            return await evaluate(replayed, stopped, contestants, budgets)
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    names = ["policy", "budget", "recall", "precision", "quiet", "tokens", "interventions", "success", "median_ms"]
+    names = ["policy", "budget", "recall", "precision", "quiet", "told", "tokens"]
+    names += ["interventions", "success", "median_ms"]
     table = Table(*names, box=None)
     for row in rows:
         table.add_row(*("-" if row[name] is None else str(row[name]) for name in names))

@@ -104,12 +104,11 @@ class Flows:
 
     def _catch_up(self) -> None:
         """Runs that went on after they were over, or whose last events came late, are read again."""
-        if self._late:
-            for run, session in self._late.items():
-                doing = self.runs.known(run)
-                if doing is not None and (doing.acted or doing.steps):
-                    self._learn_from(session, doing)
-            self._late.clear()
+        late, self._late = self._late, {}
+        for run, session in late.items():
+            doing = self.runs.known(run)
+            if doing is not None and (doing.acted or doing.steps):
+                self._learn_from(session, doing)
 
     def _learn_from(self, session: Session, doing: Doing) -> None:
         task_type = task_type_of(session)

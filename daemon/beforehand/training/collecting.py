@@ -20,7 +20,8 @@ from beforehand.training.weaving import weave
 from beforehand.trigger.candidates import Candidates
 from beforehand.trigger.features import NAMES
 
-_RUNS_OF_A_LIFE = 20
+LIFE = 20
+"""Runs of one life."""
 _STRANGER_EVERY = 4
 
 
@@ -28,7 +29,7 @@ class Setting(StrEnum):
     """How runs are played.
 
     single: an agent for each run. interleaved, labelled: ten runs woven into one, without and with `space` labels.
-    lives: twenty runs of one agent, one after the other.
+    lives: many runs of one agent, one after the other.
     """
 
     SINGLE = "single"
@@ -69,20 +70,30 @@ class Rows:
 
 
 async def stops(
-    replay: Replay, runs: Iterable[Trajectory], setting: Setting, *, name: str, view: int = 0, seed: int = 0
+    replay: Replay,
+    runs: Iterable[Trajectory],
+    setting: Setting,
+    *,
+    name: str,
+    view: int = 0,
+    seed: int = 0,
+    life: int = LIFE,
+    after: int = 0,
 ) -> AsyncIterator[Stop]:
     """The stops of `runs` in a setting; agents are named after `name`, so that sets do not meet in one memory.
 
-    view: what stands in so many newest events is not needed.
+    view: what stands in so many newest events is not needed. life: runs of one life.
+    after: runs that are only lived through; the stops are those of the others.
     """
     played = list(runs)
     if setting in (Setting.INTERLEAVED, Setting.LABELLED):
         played = weave(played, labelled=setting is Setting.LABELLED, seed=seed)
     for number, run in enumerate(played):
-        agent = number // _RUNS_OF_A_LIFE if setting is Setting.LIVES else number
+        agent = number // life if setting is Setting.LIVES else number
         scope = Scope(name, f"{setting}{agent}", f"r{number}")
         async for stop in follow(replay, run, scope, view=view):
-            yield stop
+            if number >= after:
+                yield stop
 
 
 async def collect(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from beforehand import limits
@@ -17,12 +18,11 @@ from beforehand.pipeline.runbook import Runbook
 from beforehand.ports import Embedder, Model
 from beforehand.replay import Replay
 from beforehand.training.baselines import filled
-from beforehand.training.collecting import Setting, stops
 from beforehand.training.following import Stop
 from beforehand.training.needed import carried
-from beforehand.training.trajectories import Trajectory, text_of
+from beforehand.training.trajectories import text_of
 from beforehand.trigger.packs import Pack
-from beforehand.trigger.policy import Policy
+from beforehand.trigger.policy import APPETITES, Policy
 
 _QUIET_TOKENS: Final = 40
 
@@ -41,7 +41,8 @@ Shower = Callable[[Stop, Matter, int], Shown]
 
 @dataclass(slots=True)
 class Score:
-    """Sums over steps. quiet: steps that needed nothing and got at most 40 tokens. asked: run to steps that missed."""
+    """Sums over steps. quiet: steps that needed nothing and got at most 40 tokens; told: steps that needed something
+    and got more. asked: run to steps that missed."""
 
     steps: int = 0
     needed: int = 0
@@ -50,6 +51,7 @@ class Score:
     useful: int = 0
     idle: int = 0
     quiet: int = 0
+    told: int = 0
     tokens: int = 0
     asked: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
@@ -67,6 +69,7 @@ class Score:
             self.idle += 1
             self.quiet += shown.tokens <= _QUIET_TOKENS
             return
+        self.told += shown.tokens > _QUIET_TOKENS
         self.needed += len(needed)
         self.carried += len(held)
         self.items += len(shown.items)
@@ -86,6 +89,7 @@ class Score:
             "recall": _share(self.carried, self.needed),
             "precision": _share(self.useful, self.items),
             "quiet": _share(self.quiet, self.idle),
+            "told": _share(self.told, self.steps - self.idle),
             "tokens": _share(self.tokens, self.steps),
             "interventions": _share(sum(self.asked.values()), len(self.asked)),
             "success": _share(sum(not count for count in self.asked.values()), len(self.asked)),
@@ -95,19 +99,14 @@ class Score:
 
 async def evaluate(
     replay: Replay,
-    runs: Iterable[Trajectory],
-    setting: Setting,
+    stopped: AsyncIterator[Stop],
     contestants: Mapping[str, Callable[[], Shower]],
     budgets: Sequence[int],
-    *,
-    name: str,
-    view: int = 0,
-    seed: int = 0,
 ) -> dict[tuple[str, int], Score]:
     """Every contestant at every budget over the same stops. A contestant is made anew for each budget."""
     showers = {(who, budget): make() for who, make in contestants.items() for budget in budgets}
     scores = {which: Score() for which in showers}
-    async for stop in stops(replay, runs, setting, name=name, view=view, seed=seed):
+    async for stop in stopped:
         started = time.perf_counter()
         matter = replay.pipeline.foresight.consider(stop.memory, stop.session, stop.step, stop.now_us)
         considered_s = time.perf_counter() - started
@@ -157,14 +156,31 @@ def policies(
         "nothing": lambda: nothing,
         "newest": lambda: last,
         "lexical": lambda: searching("lexical"),
-        "rules": lambda: Packets(Foresight(packs, policy, None, embedder)),
+        "rules": partial(_packets, packs, policy, None, embedder),
     }
     if embedder is not None:
         known["dense"] = lambda: searching("semantic", embedder)
         known["hybrid"] = lambda: searching("hybrid", embedder)
     if model is not None:
-        known["full"] = lambda: Packets(Foresight(packs, policy, model, embedder))
+        known["full"] = partial(_packets, packs, policy, model, embedder)
+        known["needs"] = lambda: where_needs(_packets(packs, replace(policy, bar=0.0), model, embedder))
+        for appetite, values in APPETITES.items():
+            wanting = replace(policy, threshold=values.threshold, token_price=values.token_price, bar=values.bar)
+            known[appetite] = partial(_packets, packs, wanting, model, embedder)
     return known
+
+
+def _packets(packs: Sequence[Pack], policy: Policy, model: Model | None, embedder: Embedder | None) -> Packets:
+    return Packets(Foresight(packs, policy, model, embedder))
+
+
+def where_needs(packets: Packets) -> Shower:
+    """The daemon's packets with a rule for *whether* in place of a bar: a step that names no needs gets nothing."""
+
+    def show(stop: Stop, matter: Matter, budget: int) -> Shown:
+        return packets(stop, matter, budget) if stop.step.needs else Shown("", (), 0)
+
+    return show
 
 
 def nothing(_: Stop, __: Matter, ___: int) -> Shown:

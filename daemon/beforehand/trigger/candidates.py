@@ -24,6 +24,7 @@ CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
 _CODE: Final = {channel: code for code, channel in enumerate(CHANNELS)}
 _LIKENESS: Final = np.isin(CHANNELS, ("lexical", "semantic", "hybrid", "tree"))
 _PASSAGES_OF_ONE_EVENT: Final = 8
+_SURE: Final = limits.CANDIDATES // 2
 _HALF: Final = 0.5
 NOT_ASKED: Final = -1.0
 """The claim of a rule on what it does not ask for."""
@@ -73,19 +74,21 @@ class Candidates:
 
 
 def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
-    """What was found, and what is likeliest of all: the first limits.CANDIDATES in that order.
+    """The run's own likeliest, what was found, what is likeliest of all: the first limits.CANDIDATES in that order.
 
-    A find of a whole event becomes its few best passages.
+    A find of a whole event becomes its few best passages. The run's own _SURE likeliest have their place whatever was
+    found: an agent of many runs has so much that is alike that finds alone would leave no room for the run itself.
     """
     places, owner = _expanded(moment, finds, pool)
+    ahead = pool.likeliest(_SURE, own=True)
     distinct, first, back = np.unique(
-        np.concatenate((places, pool.likeliest(limits.CANDIDATES))), return_index=True, return_inverse=True
+        np.concatenate((ahead, places, pool.likeliest(limits.CANDIDATES))), return_index=True, return_inverse=True
     )
     chosen = np.sort(np.argsort(first)[: limits.CANDIDATES])
     sight = pool.sight.part(np.searchsorted(pool.sight.places, distinct[chosen]))
     index = np.full(len(distinct), -1)
     index[chosen] = np.arange(len(chosen))
-    at = index[back[: len(places)]]
+    at = index[back[len(ahead) :][: len(places)]]
     owner, at = owner[at >= 0], at[at >= 0]
     nearness = np.array([1.0 / (1 + found.rank) for _, _, found in finds], np.float32)[owner]
     channels = np.array([_CODE[found.channel] for _, _, found in finds], np.int64)[owner]

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Appetite:
+    """How readily something is said: the least probability of an item, what a token has to earn, and the bar."""
+
+    threshold: float
+    token_price: float
+    bar: float
+
+
+APPETITES: Final[Mapping[str, Appetite]] = {
+    "frugal": Appetite(threshold=0.1, token_price=0.00002, bar=0.3),
+    "balanced": Appetite(threshold=0.005, token_price=0.00002, bar=0.06),
+    "generous": Appetite(threshold=0.0, token_price=0.0, bar=0.02),
+}
+"""By name. A generous step fills the budget that is left with what is likeliest; docs/reference/foresight.md has what
+each costs and reaches."""
 
 
 @dataclass(frozen=True, slots=True)

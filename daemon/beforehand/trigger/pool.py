@@ -47,6 +47,8 @@ class Pool:
         self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
         self._places = self.sight.places[self._open]
         self._hints = _hints(moment, self.sight)[self._open]
+        mine = np.array([row in moment.said.number_of for row in self.sight.rows], np.bool_)
+        self._own = mine[self.sight.of_row][self._open]
 
     def best(self, row: int, most: int) -> list[int]:
         """Places of the likeliest passages of an event, likeliest first."""
@@ -56,11 +58,11 @@ class Pool:
         places: list[int] = self._places[first:last][order].tolist()
         return places
 
-    def likeliest(self, most: int) -> Ints:
-        """Places of the likeliest passages of all, likeliest first."""
-        chosen = np.arange(len(self._places))
+    def likeliest(self, most: int, *, own: bool = False) -> Ints:
+        """Places of the likeliest passages of all, or of the run's own, likeliest first."""
+        chosen = np.flatnonzero(self._own) if own else np.arange(len(self._places))
         if len(chosen) > most:
-            chosen = np.argpartition(-self._hints, most)[:most]
+            chosen = chosen[np.argpartition(-self._hints[chosen], most)[:most]]
         return self._places[chosen[np.lexsort((-chosen, -self._hints[chosen]))]]
 
 

@@ -224,3 +224,15 @@ def test_a_secret_among_the_arguments_is_not_learned():
         assert "hunter2" not in packet.rendered
 
     staged(play)
+
+
+def test_runs_whose_last_events_came_late_are_read_again_without_a_fault():
+    async def play(stage):
+        for number in range(3):
+            await live(stage, number)
+            await stage.event("the refund arrived", run_of(number), role="user")
+        packet = await stage.plan(*planned(*STEPS), task_type="refund")
+        assert packet
+        assert stage.measures.value("beforehand_failures_total", part="memory") == 0
+
+    staged(play)

@@ -6,13 +6,15 @@ from functools import cache
 
 import pytest
 
+from beforehand.assembly import trigger_model
 from beforehand.backends.rule_files import load
 from beforehand.messages.topics import Scope
-from beforehand.training.collecting import Setting
+from beforehand.settings import Settings
+from beforehand.training.collecting import Setting, stops
 from beforehand.training.evaluating import Packets, Score, evaluate, policies
 from beforehand.training.playing import play
 from beforehand.training.weaving import weave, woven
-from beforehand.trigger.policy import Policy
+from beforehand.trigger.policy import APPETITES, Policy
 from recorded import quick_replay, recorded
 
 RUNS = recorded("tau_retail")
@@ -26,7 +28,7 @@ def compared(view: int = 0, budgets: tuple[int, ...] = (256,)) -> dict[tuple[str
             foresight = quick_replay(model="default").pipeline.foresight
             known = policies(None, load(["core"]), Policy(), None)
             known["full"] = lambda: Packets(foresight)
-            return await evaluate(replay, RUNS, Setting.SINGLE, known, budgets, name="t", view=view)
+            return await evaluate(replay, stops(replay, RUNS, Setting.SINGLE, name="t", view=view), known, budgets)
 
     return asyncio.run(all_scores())
 
@@ -58,6 +60,52 @@ def test_what_is_evaluated_is_what_the_daemon_publishes():
         return carried
 
     assert asyncio.run(both()) == compared()["full", 256].carried
+
+
+@cache
+def with_model() -> dict[tuple[str, int], Score]:
+    async def all_scores():
+        replay = quick_replay()
+        async with replay.open():
+            model = trigger_model(Settings())
+            known = {
+                name: make
+                for name, make in policies(None, load(["core"]), Policy(), model).items()
+                if name in {"full", "needs", *APPETITES}
+            }
+            return await evaluate(replay, stops(replay, RUNS, Setting.SINGLE, name="t"), known, (256,))
+
+    return asyncio.run(all_scores())
+
+
+def test_the_more_generous_the_more_is_carried_and_the_less_of_it_was_needed():
+    scores = {who: score.summary() for (who, _), score in with_model().items()}
+    frugal, balanced, generous = (scores[name] for name in ("frugal", "balanced", "generous"))
+    assert frugal["tokens"] < balanced["tokens"] < generous["tokens"]
+    assert frugal["precision"] > balanced["precision"] > generous["precision"]
+    assert frugal["recall"] <= balanced["recall"] <= generous["recall"]
+    assert balanced == {**scores["full"], "median_ms": balanced["median_ms"]}
+
+
+def test_a_rule_for_whether_tells_every_step_that_names_needs():
+    needing = [call for run in RUNS for call in run.calls() if call.needs]
+    score = with_model()["needs", 256]
+    assert score.tokens > 0
+    assert score.told <= len(needing)
+
+
+@pytest.mark.parametrize(("life", "agents"), [(1, 3), (2, 2), (99, 1)])
+def test_a_life_is_so_many_runs_and_those_before_are_lived_through_and_not_counted(life: int, agents: int):
+    async def seen() -> list[tuple[str, str]]:
+        replay = quick_replay()
+        async with replay.open():
+            played = stops(replay, RUNS[:3], Setting.LIVES, name="t", life=life, after=1)
+            found = [(stop.session.scope.agent, stop.session.scope.run) async for stop in played]
+            assert len(replay.pipeline.memories._hot) == agents
+            return found
+
+    found = asyncio.run(seen())
+    assert {run for _, run in found} == {"r1", "r2"}
 
 
 def test_what_the_agent_still_sees_is_not_needed_and_a_run_without_a_miss_is_a_success():
