@@ -167,6 +167,12 @@ WORKFLOWS_OF_A_TASK: Final = 8
 MINED_PATTERNS: Final = 96
 """Patterns that one induction extends, the best first."""
 
+# --- summaries ---
+DIGESTED_RUNS: Final = 32
+"""Runs of one agent whose points for summaries are kept; past that those that were not asked for longest go."""
+DIGESTED_AT_ONCE: Final = 16
+"""Events read for a summary before everybody else has a turn of the loop."""
+
 # --- rules ---
 PACK_BYTES: Final = 131_072
 """One file of a rule pack."""

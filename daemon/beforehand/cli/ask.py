@@ -53,7 +53,9 @@ def recall(
     agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
     run: Annotated[str, typer.Argument(help="Run.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    mode: Annotated[str, typer.Option(help="auto, exact, semantic, tree, timeline, facts or workflow.")] = "auto",
+    mode: Annotated[
+        str, typer.Option(help="auto, exact, semantic, tree, timeline, facts, workflow, summary.")
+    ] = "auto",
     k: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 10,
     config: Config = None,
     host: Host = None,

@@ -21,6 +21,7 @@ from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.index.topic_tree import TopicTree
 from beforehand.memory.codes import Codes
+from beforehand.memory.digests import Digests
 from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.facts import FactBook
 from beforehand.memory.flows import Flows
@@ -80,6 +81,7 @@ class AgentMemory:
         self.useful = Usefulness()
         self._heard: list[int] = []
         self.flows = Flows()
+        self.digests = Digests()
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 

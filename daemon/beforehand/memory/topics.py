@@ -32,19 +32,27 @@ def topics_near(memory: AgentMemory, vector: NDArray[np.float32], k: int) -> lis
     if tree is None:
         return []
 
+    return [
+        Topic(
+            memory.events[found.first],
+            memory.events[found.last],
+            found.events,
+            words_of(memory, found.node),
+            found.likeness,
+        )
+        for found in tree.stretches(vector, k)
+    ]
+
+
+def words_of(memory: AgentMemory, node: int) -> tuple[str, ...]:
+    """The words that tell a stretch from others; none without embeddings."""
+    if memory.topics is None:
+        return ()
+
     def terms_of(row: int) -> frozenset[str]:
         return frozenset().union(*(memory.shelf.words_of(row, at) for at in range(len(memory.events[row].passages))))
 
     def text_of(row: int) -> str:
         return memory.events[row].text
 
-    return [
-        Topic(
-            memory.events[found.first],
-            memory.events[found.last],
-            found.events,
-            label_of(tree, found.node, terms_of, text_of),
-            found.likeness,
-        )
-        for found in tree.stretches(vector, k)
-    ]
+    return label_of(memory.topics, node, terms_of, text_of)

@@ -25,7 +25,7 @@ from beforehand.messages.values import (
 
 Kind = Literal["message", "action", "observation", "reflection", "note"]
 Role = Literal["user", "agent", "tool", "system"]
-Mode = Literal["auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "aggregate"]
+Mode = Literal["auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "summary", "aggregate"]
 
 
 class FactClaim(Sent):

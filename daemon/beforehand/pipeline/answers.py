@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
 
 import structlog
 
@@ -16,8 +16,9 @@ from beforehand.errors import NotFound
 from beforehand.index.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import asks_how
+from beforehand.memory.overviews import asks_overview, rows_of, whole_run
 from beforehand.memory.recall import Channel, Found
-from beforehand.memory.router import recall
+from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
 from beforehand.memory.topics import topics_near
 from beforehand.messages import codec, topics
@@ -26,16 +27,16 @@ from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
 from beforehand.messages.values import moment
 from beforehand.pipeline.claimed import answer
-from beforehand.pipeline.derived import workflows_for
+from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.publisher import Outgoing, Publisher
-from beforehand.pipeline.questions import read
+from beforehand.pipeline.questions import Reading, read
 from beforehand.ports import Clock, Embedder, Measures
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
 _ITEM_OVERHEAD: Final = 400
 """Bytes of an item beside its text, at most."""
-Part = Channel | Literal["workflow"]
+Part = Channel | Literal["workflow", "summary"]
 """What a question is put to: a channel that finds events, or what was derived from them."""
 _ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "auto": ("exact", "facts", "tree"),
@@ -45,7 +46,9 @@ _ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "tree": ("tree",),
     "facts": ("facts",),
     "workflow": ("workflow",),
+    "summary": ("summary",),
 }
+_LAST_RESORT: Final[tuple[Part, ...]] = ("summary", "window")
 _WHY: Final[dict[Part, str]] = {
     "exact": "identifiers and argument names are answered exactly, before any likeness",
     "facts": "what stands now",
@@ -53,12 +56,20 @@ _WHY: Final[dict[Part, str]] = {
     "semantic": "asked for",
     "timeline": "the question names a stretch of time or order",
     "workflow": "the question is about the way to do something",
+    "summary": "the question asks for an overview, or nothing else had an answer",
+    "window": "nothing else had an answer: the newest events of the run",
 }
 
-Answered = tuple[list[tuple[Part, Choice]], list[Found], Sequence[Part]]
-"""What was derived, with the part that it comes from; what was found; what was asked, in order."""
 _TOPICS: Final = 2
 """Parts of the runs that a question to the tree is told of."""
+
+
+class Answered(NamedTuple):
+    """What was derived, with the part it comes from; what was found, each once; what was asked, in order."""
+
+    derived: list[tuple[Part, Choice]]
+    found: dict[tuple[object, ...], Found]
+    asked: list[Part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +83,27 @@ class Answers:
     root: str
     measures: Measures
 
-    def answer(self, memory: AgentMemory, session: Session, entry: Entry) -> None:
-        """Publish the reply to one question."""
+    async def answer(self, memory: AgentMemory, session: Session, entry: Entry) -> None:
+        """Publish the reply to one question. A long run is read for its summary while others have their turns."""
         question = entry.message
         assert isinstance(question, Question)  # noqa: S101  the pipeline matched it
         try:
+            await self._read_on(memory, session, question)
             reply = self.reply(memory, session, entry.id, question)
         except Exception:  # noqa: BLE001  whatever it is, the asker is told that there is no answer
             _log.exception("a question cannot be answered", scope=entry.scope)
             reply = Reply(id=entry.id, status="error", reason="the answer failed; the daemon's log says how")
         self._send(entry, reply)
+
+    async def _read_on(self, memory: AgentMemory, session: Session, question: Question) -> None:
+        if question.mode == "summary" or (question.mode == "auto" and asks_overview(question.query)):
+            run = whole_run(memory, session, question.query, windowed=question.window is not None)
+            if run is not None:
+                rows = rows_of(memory, run)
+                for _ in range(0, len(rows), limits.DIGESTED_AT_ONCE):
+                    if memory.digests.read_on(run, rows, memory.events, limits.DIGESTED_AT_ONCE):
+                        return
+                    await asyncio.sleep(0)
 
     def apologise(self, entry: Entry, reason: str) -> None:
         """Tell the asker that there is no answer, and why."""
@@ -95,11 +117,12 @@ class Answers:
         """The reply to one question; one that cannot be answered says why."""
         watermark = Watermark(event=session.newest_event, position=session.position)
         try:
-            derived, found, asked = self._ask(memory, session, question)
+            derived, finds, asked = self._ask(memory, session, question)
         except NotFound as error:
             return Reply(id=question_id, status="error", reason=str(error), watermark=watermark)
         budget = self.policy.budget_tokens if question.budget_tokens is None else question.budget_tokens
         now_us = self.clock.now_us()
+        found = list(finds.values())[: max(0, question.k - len(derived))]
         choices = [choice for _, choice in derived]
         choices += [_choice(memory, session, find, rank, now_us) for rank, find in enumerate(found)]
         missing = self.embedder is None and question.mode == "semantic"  # what was asked for, and nothing else answers
@@ -128,23 +151,34 @@ class Answers:
             raise NotFound(f"mode {question.mode!r} is not served.", f"Ask with one of {', '.join(_ROUTES)}.")
         reading = read(memory, session, question, self.clock.now_us())
         if question.mode == "auto":
-            if reading.windowed:
-                parts = (*parts, "timeline") if question.query else ("timeline",)
-            if asks_how(question.query):
-                parts = ("workflow", *parts)
+            parts = _routed(parts, reading)
         vector = None if self.embedder is None or not question.query else self.embedder.embed([question.query])[0]
-        derived: list[tuple[Part, Choice]] = []
-        found: dict[tuple[object, ...], Found] = {}
+        answered = Answered([], {}, [])
         for part in parts:
-            started_s = self.clock.monotonic_s()
-            if part == "workflow":
-                derived += [(part, choice) for choice in workflows_for(memory, session, question)]
-            else:
-                for find in recall(memory, reading.recall(part), vector):
-                    fact = find.standing and find.standing.claim.number
-                    found.setdefault((find.row, find.passage, fact), find)
-            self.measures.observe("beforehand_recall_seconds", self.clock.monotonic_s() - started_s, channel=part)
-        return derived, list(found.values())[: max(0, question.k - len(derived))], parts
+            self._ask_one(part, memory, session, reading, vector, answered)
+        if question.mode == "auto" and not reading.narrowed:
+            for part in _LAST_RESORT:
+                if not answered.derived and not answered.found:
+                    self._ask_one(part, memory, session, reading, vector, answered)
+        return answered
+
+    def _ask_one(
+        self, part: Part, memory: AgentMemory, session: Session, reading: Reading, vector: Vector, answered: Answered
+    ) -> None:
+        """Ask one part of memory, and measure that."""
+        started_s = self.clock.monotonic_s()
+        answered.asked.append(part)
+        if part == "workflow":
+            answered.derived.extend((part, choice) for choice in workflows_for(memory, session, reading.question))
+        elif part == "summary":
+            answered.derived.extend((part, choice) for choice in summaries_for(memory, session, reading, vector))
+        else:
+            asked = reading.recall(part)
+            asked = replace(asked, run=session.scope.run) if part == "window" else asked
+            for find in recall(memory, asked, vector):
+                fact = find.standing and find.standing.claim.number
+                answered.found.setdefault((find.row, find.passage, fact), find)
+        self.measures.observe("beforehand_recall_seconds", self.clock.monotonic_s() - started_s, channel=part)
 
     def _why(self, memory: AgentMemory, channel: Part, question: Question) -> str:
         """Why a channel was asked; a question to the tree alone is told which parts of the runs it is near to.
@@ -156,6 +190,16 @@ class Answers:
             return _WHY[channel]
         near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS)
         return f"{_WHY[channel]}; nearest: {'; '.join(map(str, near))}" if near else _WHY[channel]
+
+
+def _routed(parts: tuple[Part, ...], reading: Reading) -> tuple[Part, ...]:
+    """`auto`: a stretch of time goes to the timeline, a way to do something to workflows, an overview to summaries."""
+    query = reading.question.query
+    if asks_overview(query):
+        return ("summary",)
+    if reading.windowed:
+        parts = (*parts, "timeline") if query else ("timeline",)
+    return ("workflow", *parts) if asks_how(query) else parts
 
 
 def _choice(memory: AgentMemory, session: Session, found: Found, rank: int, now_us: int) -> Choice:

@@ -1,4 +1,4 @@
-"""Answers that are no single event: what many runs have in common, told as a memory of its own kind."""
+"""Answers that are no single event: what many runs have in common, what many events come to."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from beforehand.context.choice import Choice
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import consult
 from beforehand.memory.flows import task_type_of
+from beforehand.memory.overviews import overview
+from beforehand.memory.router import Vector
 from beforehand.memory.session import Session
 from beforehand.messages.inbound import Question
+from beforehand.pipeline.questions import Reading
 
 
 def workflows_for(memory: AgentMemory, session: Session, question: Question) -> list[Choice]:
@@ -16,4 +19,23 @@ def workflows_for(memory: AgentMemory, session: Session, question: Question) -> 
     return [
         Choice(kind="workflow", text=str(workflow), probability=share, worth=1.0, event_ids=workflow.events, place=rank)
         for rank, (workflow, share) in enumerate(found)
+    ]
+
+
+def summaries_for(memory: AgentMemory, session: Session, reading: Reading, vector: Vector) -> list[Choice]:
+    """Summaries of what a question is about, each with the events that its lines stand in."""
+    window = reading.rows if reading.windowed else None
+    times = reading.at_us, reading.known_us
+    found = overview(memory, session, reading.question.query, vector, window, times)[: reading.question.k]
+    return [
+        Choice(
+            kind="summary",
+            text=str(summary),
+            probability=1.0 / (1 + rank),
+            event_ids=tuple(memory.events[row].id for row in summary.rows),
+            at_us=summary.last.at_us,
+            authority=summary.authority,
+            place=rank,
+        )
+        for rank, summary in enumerate(found)
     ]

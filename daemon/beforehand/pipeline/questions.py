@@ -37,6 +37,12 @@ class Reading:
     at_us: int
     known_us: int
 
+    @property
+    def narrowed(self) -> bool:
+        """Whether only some events may answer: then nothing else is an answer."""
+        asked = self.question
+        return self.windowed or bool(asked.kinds or asked.tags or asked.tools or asked.space)
+
     def recall(self, channel: Channel) -> Recall:
         """The question to one channel. When a fact held is not when it was told: its words' time is no window then."""
         question = self.question
@@ -64,7 +70,7 @@ def read(memory: AgentMemory, session: Session, question: Question, now_us: int)
     rows: Rows = None
     if question.window is not None:
         rows = resolve(memory, session, question.window)
-    elif question.mode in ("auto", "timeline"):
+    elif question.mode in ("auto", "timeline", "summary"):
         rows = implied(memory, session, question.query, asked_us)
     windowed = rows is not None
     known_us, known_rows = FOREVER, None

@@ -216,7 +216,7 @@ class Pipeline:
                 self.packets.clear(outcome.entry.scope, mark.step)
             case Question() if not outcome.duplicate:
                 memory = await self.memories.of(outcome.entry.scope)
-                self.answers.answer(memory, outcome.session, outcome.entry)
+                await self.answers.answer(memory, outcome.session, outcome.entry)
             case _:
                 pass
 
