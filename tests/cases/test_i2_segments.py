@@ -6,11 +6,13 @@ import random
 import shutil
 
 import numpy as np
+import orjson
 import pytest
 from structlog.testing import capture_logs
 
 from beforehand import limits
 from beforehand.backends.embedders import embedder_for
+from beforehand.messages import codec, topics
 from beforehand.messages.topics import Scope
 from journal_samples import RUN
 from remembering import process, segment_files
@@ -164,3 +166,35 @@ async def test_e1_what_was_taken_out_of_an_index_is_nowhere_after_a_restart(tmp_
         assert memory.entities.by_value("W7") == []
         assert 7 not in memory.topics
         assert not memory.vectors.vectors([7]).any()
+
+
+async def test_i2_what_runs_taught_comes_back_with_a_segment_whose_messages_carry_times(tmp_path):
+    told = {"task_type": "refund", "at": "2026-03-01T10:00:00+02:00"}
+    count = 5 + MANY // 5
+    scopes = [Scope(RUN.tenant, RUN.agent, f"run{number}") for number in range(count)]
+    async with process(tmp_path) as first:
+        memory = await first.memories.of(RUN)
+        for scope in scopes:
+            said = [message("plan", scope, 0, steps=[], **told)]
+            said += [message("event", scope, at, kind="action", tool=f"tool{at}", at=told["at"]) for at in (1, 2, 3)]
+            said += [message("feedback", scope, 4, outcome="success")] if scope != scopes[-1] else []
+            for made in said:
+                first.memories.hold(scope)
+                taken = first.memories.fold(memory, made)
+                await first.journal.append([made])
+                taken.session.stored(made)
+                first.memories.release(scope)
+        learned = memory.flows.workflows()
+        await first.memories.keeping.finish()
+    async with process(tmp_path) as later:
+        memory = await later.memories.of(RUN)
+        assert later.touches("segment") == 1
+        assert [workflow.steps for workflow in learned] == [("tool1", "tool2", "tool3")]
+        assert memory.flows.workflows() == learned
+        assert memory.flows.runs.of(scopes[-1].run).recent == ("tool2", "tool3")
+
+
+def message(channel, scope, number, **fields):
+    address = topics.read(topics.of_run(scope, channel), topics.ROOT)
+    payload = orjson.dumps(fields)
+    return codec.read(address, payload, received_us=number + 1, arrival_id=f"{scope.run}-{channel}-{number}")
