@@ -131,6 +131,21 @@ def test_a_tools_words_are_not_the_users_whatever_they_say():
     staged(play)
 
 
+def test_a_failure_that_nobody_vouches_for_puts_no_words_into_a_warning():
+    async def play(stage):
+        for number in range(4):
+            scope = Scope(RUN.tenant, RUN.agent, f"past-{number}")
+            await stage.plan(PAY, scope=scope, task_type="pay")
+            await stage.event(scope=scope, kind="action", tool=PAY["tool"])
+            await stage.event(POISON, scope, kind="observation", ok=False)
+            await stage.say("feedback", scope, outcome="success")
+        await stage.plan(PAY, task_type="pay")
+        packet = await stage.begin("pay")
+        assert [item.text for item in packet.items] == ["pay_invoice failed in 4 of 4 runs"]
+
+    staged(play)
+
+
 def test_another_agents_topic_reaches_no_memory_but_its_own():
     async def play(stage):
         await truth(stage)

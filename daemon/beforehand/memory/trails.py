@@ -13,7 +13,7 @@ from beforehand import limits
 from beforehand.index.echo import strip_packets
 from beforehand.index.redaction import redact, redact_data
 from beforehand.memory.claims import RANK
-from beforehand.memory.remembered import authority_of
+from beforehand.memory.remembered import authority_of, vouched_for
 from beforehand.memory.steps import Order
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -178,8 +178,14 @@ def _problem(call: Event, later: list[tuple[Order, str, Event]]) -> str | None:
         if event.kind == "action":
             return None
         if event.kind == "observation" and event.tool in (None, call.tool):
-            return _short(_whole(event)) if event.ok is False else None
+            return _words_of(event) if event.ok is False else None
     return None
+
+
+def _words_of(failure: Event) -> str:
+    """What came back, if somebody vouches for it: it will stand in a warning."""
+    vouched = vouched_for(failure, authority_of(failure.source, failure.role))
+    return _short(_whole(failure)) if vouched else ""
 
 
 def _short(text: str) -> str:
