@@ -22,8 +22,20 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("latency", "restart", "journal", "timeline", "semantic", "peers", "words", "topics", "training", "locomo")
-WITH_DATA = {"locomo": "locomo10.json.gz"}
+NAMES = (
+    "latency",
+    "restart",
+    "journal",
+    "timeline",
+    "semantic",
+    "peers",
+    "words",
+    "topics",
+    "training",
+    "locomo",
+    "trial",
+)
+WITH_DATA = {"locomo": "locomo10.json.gz", "trial": "sgd_dev/traj.jsonl.gz"}
 LIBRARIES = ("numpy", "faiss-cpu", "xgboost-cpu", "orjson", "pydantic", "aiomqtt", "sqlalchemy", "tokenizers")
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "benchmarks.md"
 HEAD = """# Benchmarks
