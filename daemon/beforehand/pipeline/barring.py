@@ -40,14 +40,13 @@ def barred(
         why = {index: UNVOUCHED for index, event in enumerate(candidates.events) if not event.vouched}
     view = View(memory.recent(session, window) if window else ())
     stale = memory.facts.stale(now_us)
-    if not view and stale is None:
-        return why
-    for index, event in enumerate(candidates.events):
-        passage = candidates.passage(index)
-        if stale is not None and stale.says(event, passage):
-            why[index] = "superseded"
-        elif view.shows(event, passage):
-            why[index] = "the agent still has it in view"
+    passages = [(event, candidates.passage(index)) for index, event in enumerate(candidates.events)]
+    if view:
+        seen = (index for index, (event, passage) in enumerate(passages) if view.shows(event, passage))
+        why |= dict.fromkeys(seen, "the agent still has it in view")
+    if stale is not None:
+        gone = (index for index, (event, passage) in enumerate(passages) if stale.says(event, passage))
+        why |= dict.fromkeys(gone, "superseded")
     return why
 
 

@@ -212,7 +212,7 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
 def _id_of(memory: AgentMemory, session: Session, candidates: Candidates, index: int, now_us: int) -> str:
     """The id that the item of a candidate has in every packet."""
     event, passage = candidates.events[index], candidates.passage(index)
-    if memory.facts:
+    if memory.facts.of_row(event.row):
         return identity(_choice(memory, session, event, passage, now_us))
     return identified(_kind(event), passage.text, (event.id,))
 
