@@ -13,7 +13,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.segments import SegmentFolder
 from beforehand.index.semantic import SemanticWindows
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.memories import Memories
+from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.settings import JournalSettings
 from journal_samples import RUN, entry
 
@@ -46,13 +46,15 @@ class Process:
 
 
 @asynccontextmanager
-async def process(folder: Path, *, agents: int = 100) -> AsyncIterator[Process]:
+async def process(folder: Path, *, agents: int = 100, **bounds: int) -> AsyncIterator[Process]:
     """A process over what `folder` holds; it ends as if it were killed, unless `keeping.finish` is awaited."""
     measures = RecordedMeasures()
     journal = SqliteJournal(JournalSettings(path=folder / "journal.sqlite3"), measures)
     segments = SegmentFolder(folder / "segments", measures, 10**9)
     async with journal.open():
-        memories = Memories(journal, embedder_for("hashing"), SemanticWindows, measures, agents, segments)
+        memories = Memories(
+            journal, embedder_for("hashing"), SemanticWindows, measures, Bounds(agents, **bounds), segments
+        )
         yield Process(journal, memories, measures)
 
 

@@ -36,7 +36,7 @@ from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.arms import Arms, Decider
 from beforehand.pipeline.foresight import Foresight
-from beforehand.pipeline.memories import Memories
+from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.shadow import Models
@@ -210,8 +210,9 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
 
 def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, measures: Measures) -> Memories:
     segments = _segments(settings, measures) if isinstance(journal, SqliteJournal) else None
-    sources = fact_sources(settings.facts)
-    return Memories(journal, embedder, SemanticWindows, measures, settings.memory.agents_hot, segments, sources)
+    named = settings.memory
+    bounds = Bounds(named.agents_hot, named.bytes, named.agent_events)
+    return Memories(journal, embedder, SemanticWindows, measures, bounds, segments, fact_sources(settings.facts))
 
 
 def fact_sources(settings: FactsSettings) -> FactSources:

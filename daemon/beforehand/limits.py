@@ -131,6 +131,10 @@ DISK_LOW_BYTES: Final = 100_000_000
 # --- memory ---
 AGENTS_HOT: Final = 2_000
 """Agents kept in memory by default; the least recently used go."""
+AGENT_EVENTS: Final = 50_000
+"""Events of one agent that are kept with their words by default; older ones are cold."""
+MEMORY_BYTES: Final = 2_000_000_000
+"""What agents take of memory by default, estimated; the least recently used go."""
 RECENT_EVENTS: Final = 32
 """Newest events of a run shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400

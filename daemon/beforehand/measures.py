@@ -45,6 +45,7 @@ ALL: Final = (
     Measure("beforehand_probe_seconds", "gauge", "QoS 1 round trip measured at start."),
     Measure("beforehand_first_touches_total", "counter", "Agents brought into memory.", ("source",)),
     Measure("beforehand_first_touch_seconds", "histogram", "Bringing an agent into memory."),
+    Measure("beforehand_memory_bytes", "gauge", "What the agents in memory take, estimated."),
     Measure("beforehand_agents_hot", "gauge", "Agents in memory."),
     Measure(
         "beforehand_feedback_total",

@@ -130,11 +130,13 @@ class MemorySettings(Section):
     """What is kept in memory."""
 
     agents_hot: Annotated[int, Field(ge=1)] = Field(
-        limits.AGENTS_HOT, description="agents kept in memory, least recently used out"
+        limits.AGENTS_HOT, description="agents kept, least recently used out"
     )
-    segments_bytes: Annotated[int, Field(ge=0)] = Field(
-        limits.SEGMENTS_BYTES, description="disk for segments beside the journal, least recently used out; 0: none"
+    bytes: Annotated[int, Field(ge=1_000_000)] = Field(limits.MEMORY_BYTES, description="what they take, estimated")
+    agent_events: Annotated[int, Field(ge=100)] = Field(
+        limits.AGENT_EVENTS, description="events of one agent kept with their words; older ones are cold"
     )
+    segments_bytes: Annotated[int, Field(ge=0)] = Field(limits.SEGMENTS_BYTES, description="disk for segments; 0: none")
 
 
 class PathRuleSettings(Section):

@@ -25,6 +25,7 @@ from rich.table import Table
 NAMES = (
     "latency",
     "restart",
+    "footprint",
     "journal",
     "timeline",
     "semantic",

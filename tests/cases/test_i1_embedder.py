@@ -16,7 +16,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.main import app
 from beforehand.index.semantic import SemanticWindows
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.memories import Memories
+from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.settings import JournalSettings
 from journal_samples import RUN, entry
 
@@ -44,7 +44,7 @@ async def touched(path: Path, embedder: Embedder):
     async with journal.open():
         if not journal.state().last_position:
             await journal.append([entry(f"e{number}") for number in range(40)])
-        memories = Memories(journal, embedder, SemanticWindows, RecordedMeasures(), 10)
+        memories = Memories(journal, embedder, SemanticWindows, RecordedMeasures(), Bounds(10))
         await memories.vectors.look()
         memory = await memories.of(RUN)
         await memories.vectors.store()
@@ -122,7 +122,7 @@ def test_i1_an_agent_is_untouched_by_the_vectors_of_another(tmp_path):
         await touched(tmp_path / "journal.sqlite3", embedder)
         journal = SqliteJournal(JournalSettings(path=tmp_path / "journal.sqlite3"), RecordedMeasures())
         async with journal.open():
-            memories = Memories(journal, embedder, SemanticWindows, RecordedMeasures(), 10)
+            memories = Memories(journal, embedder, SemanticWindows, RecordedMeasures(), Bounds(10))
             memory = await memories.of(Scope("acme", "stranger", "run-1"))
             assert len(memory.vectors) == 0
 

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from beforehand import assembly
@@ -91,8 +92,9 @@ def test_a_restored_memory_answers_and_goes_on_like_one_that_was_never_away(tmp_
 def memory() -> AgentMemory:
     """A few hundred events, with vectors."""
     embedder = embedder_for("hashing")
-    made = AgentMemory(RUN.tenant, RUN.agent, SemanticWindows(embedder.dimensions))
-    for number in range(300):
+    windows = SemanticWindows(embedder.dimensions, exact_rows=280, byte_rows=32)
+    made = AgentMemory(RUN.tenant, RUN.agent, windows)
+    for number in range(600):
         order = {"order_id": f"W{number}", "items": [{"id": 10_000 + number, "name": "kettle"}]}
         taken = made.take(entry(f"e{number}", RUN, kind="observation", tool="get_order", data=order))
         made.embed(taken.event.row, embedder.embed([taken.event.text])[0])
@@ -106,9 +108,25 @@ def test_what_was_saved_is_loaded_with_its_place_and_extent(tmp_path, memory):
     assert (loaded.upto, loaded.extent) == (42, EXTENT)
     assert list(loaded.memory.events) == list(memory.events)
     assert loaded.memory.events[-3:] == memory.events[-3:]
-    assert loaded.memory.messages == memory.messages == 300
+    assert loaded.memory.messages == memory.messages == 600
     assert folder.save(Segment(loaded.memory, 43, EXTENT), KEY, "table", always)
     assert list(folder.load(memory.tenant, memory.agent, KEY, "table").memory.events) == list(memory.events)
+
+
+@pytest.mark.parametrize("rows", [None, slice(20, 270), slice(500, 520), np.arange(3, 590, 2)])
+def test_vectors_and_all_their_codes_answer_the_same_and_take_more(tmp_path, memory, rows):
+    folder = folder_at(tmp_path)
+    assert folder.save(Segment(memory, 1, EXTENT), KEY, None, always)
+    back = folder.load(memory.tenant, memory.agent, KEY, None).memory.vectors
+    assert back._bytes.size > 250
+    assert back._codes.size > 250
+    for row in (5, 77, 301, 599):
+        [query] = memory.vectors.vectors([row])
+        for found, expected in zip(back.search(query, 9, rows), memory.vectors.search(query, 9, rows), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    [newest] = memory.vectors.vectors([7])
+    back.put([900], newest[None, :])
+    assert 900 in back.search(newest, 5)[0]
 
 
 def test_nobody_else_can_read_a_segment(tmp_path, memory):

@@ -40,10 +40,19 @@ class ByteCodes:
     def __init__(self, dimensions: int) -> None:
         self.size = 0
         self._codes: NDArray[np.uint8] = np.zeros((0, dimensions), np.uint8)
-        self._quantiser = faiss.ScalarQuantizer(dimensions, faiss.ScalarQuantizer.QT_8bit_uniform)
+        self._quantiser = _quantiser(dimensions, np.float32(0))
         self._step = np.float32(0)
         self._bound = 0.0
         self._wild: list[int] = []
+
+    def __getstate__(self) -> tuple[int, NDArray[np.uint8], np.float32, float, list[int]]:
+        """All but faiss's quantiser, which is made of these."""
+        return self.size, self._codes, self._step, self._bound, self._wild
+
+    def __setstate__(self, state: tuple[int, NDArray[np.uint8], np.float32, float, list[int]]) -> None:
+        """What `__getstate__` gave."""
+        self.size, self._codes, self._step, self._bound, self._wild = state
+        self._quantiser = _quantiser(self._codes.shape[1], self._step)
 
     @property
     def nbytes(self) -> int:
@@ -103,7 +112,7 @@ class ByteCodes:
         """Set scale and bound by a sample."""
         greatest = MARGIN * max(float(np.abs(sample).max()), float(np.finfo(np.float32).tiny))
         self._step = np.float32(2 * greatest / 255)
-        faiss.copy_array_to_vector(np.array([-127.5, 255], np.float32) * self._step, self._quantiser.trained)
+        self._quantiser = _quantiser(sample.shape[1], self._step)
         self._bound = MARGIN * float(self._errors(sample, self._coded(sample)).max())
 
     def _write(self, rows: RowArray, vectors: Vectors) -> None:
@@ -128,3 +137,11 @@ class ByteCodes:
         read = (codes - np.float32(127)) * self._step
         errors: Vectors = np.linalg.norm(vectors - read, axis=1) + ROUNDING * np.linalg.norm(vectors, axis=1)
         return errors
+
+
+def _quantiser(dimensions: int, step: np.float32) -> faiss.ScalarQuantizer:
+    """One byte a number; a step of 0: not measured yet."""
+    made = faiss.ScalarQuantizer(dimensions, faiss.ScalarQuantizer.QT_8bit_uniform)
+    if step:
+        faiss.copy_array_to_vector(np.array([-127.5, 255], np.float32) * step, made.trained)
+    return made

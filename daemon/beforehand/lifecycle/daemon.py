@@ -53,6 +53,7 @@ class Daemon:
                 group.create_task(self._record()),
                 group.create_task(self._keep()),
                 group.create_task(self.pipeline.memories.keeping.run()),
+                group.create_task(self.pipeline.memories.trimming.run()),
                 group.create_task(self.pipeline.memories.vectors.look()),
                 group.create_task(self.reloading.run()),
                 group.create_task(self.enrolling.run()),

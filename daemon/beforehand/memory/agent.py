@@ -79,6 +79,12 @@ class AgentMemory:
         self.shelf = Shelf()
         self.slots = Slots()
         self.useful = Usefulness()
+        self.messages = 0
+        """How many were folded in."""
+        self.chars = 0
+        """Characters of the events' texts, all together."""
+        self.cold = 0
+        """How many of the first events are remembered by order and facts alone."""
         self._heard: list[int] = []
         self.flows = Flows()
         self.digests = Digests()
@@ -96,11 +102,6 @@ class AgentMemory:
         """Everything but the events, to be read before anything else is asked of this memory."""
         return {name: part for name, part in vars(self).items() if name != "events"}
 
-    @property
-    def messages(self) -> int:
-        """How many messages were folded in."""
-        return sum(session.position for session in self.sessions.values())
-
     def session(self, run: str) -> Session:
         """The session of a run, made when it is new."""
         found = self.sessions.get(run)
@@ -109,12 +110,16 @@ class AgentMemory:
             found = self.sessions[run] = Session(scope, code=self.codes.of("run", run))
         return found
 
-    def take(self, entry: Entry) -> Taken:
-        """Fold in one new message. The caller has asked `session(run).knows(entry)` first."""
+    def take(self, entry: Entry, *, cold: bool = False) -> Taken:
+        """Fold in one new message. The caller has asked `session(run).knows(entry)` first.
+
+        cold: an event that is too old for its words to be kept; cold ones come before all others.
+        """
+        self.messages += 1
         session = self.session(entry.scope.run)
         dropped = session.take(entry)
         self.flows.take(entry, session)
-        event = self._remember(entry, entry.message, session) if isinstance(entry.message, Event) else None
+        event = self._remember(entry, entry.message, session, cold=cold) if isinstance(entry.message, Event) else None
         return Taken(session, session.position, event, dropped)
 
     def row_of(self, run: str, event_id: str) -> int | None:
@@ -141,14 +146,16 @@ class AgentMemory:
         """(row, passage) of the newest sentences that state a preference, a constraint or a confirmation."""
         return self._standing[: -count - 1 : -1]
 
-    def _remember(self, entry: Entry, event: Event, session: Session) -> Remembered:
+    def _remember(self, entry: Entry, event: Event, session: Session, *, cold: bool) -> Remembered:
         row = len(self.events)
         parent = None if event.parent is None else self._rows.get((entry.scope.run, event.parent))
         said_by = authority_of(event.source, event.role)
         authority, through = derived(said_by, event.kind, None if parent is None else self.events[parent])
         text, data, args = _clean(event)
-        worthy = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
-        cuts = cuts_of(split(text, data, args)) if worthy else []
+        telling = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
+        passages = split(text, data, args) if telling else []
+        worthy = telling and not cold
+        cuts = cuts_of(passages) if worthy else []
         kept = Remembered(
             row=row,
             run=entry.scope.run,
@@ -164,16 +171,18 @@ class AgentMemory:
             step=event.step,
             at_us=entry.at_us,
             importance=0.5 if event.importance is None else event.importance,
-            text=text,
-            passages=tuple(cut.passage for cut in cuts),
+            text="" if cold else text,
+            passages=() if cold else tuple(passages),
             worthy=worthy,
             vouched=through and vouched_for(event, authority),
         )
         self.events.append(kept)
+        self.chars += len(kept.text)
+        self.cold += cold
         self._heard.append(max(entry.received_us, self._heard[-1] if self._heard else 0))
         self._rows[entry.scope.run, entry.id] = row
         self._index(kept, cuts, entry, session)
-        found = self._fact_sources.of(entry, event, text, data, kept.passages, authority)
+        found = self._fact_sources.of(entry, event, text, data, passages, authority)
         if found:
             self.facts.take(entry, found, row, authority)
         self.shelf.put(kept, cuts)

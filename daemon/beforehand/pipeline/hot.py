@@ -23,6 +23,8 @@ class Hot:
     touches: int = 1
     looked_at: int = 0
     settled: int = 0
+    size: int = 0
+    """`memory.footprint` when it was asked last."""
 
     @property
     def unsaved(self) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
+from beforehand import limits
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.memory.fact_sources import FactSources
 from beforehand.messages.entry import Entry
@@ -21,12 +22,21 @@ from beforehand.ports.segments import Segment, Segments
 _log = structlog.get_logger()
 _EMBEDDED_AT_ONCE: Final = 16
 
-Fold = Callable[[AgentMemory, Entry, Packet | None], Taken]
+_COLD_SHARE: Final = 4
+"""A history that is too long loses a quarter of what it may hold, so that the next time is far."""
+
+
+class Fold(Protocol):
+    """Takes one message into a memory."""
+
+    def __call__(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None, *, cold: bool = False) -> Taken:
+        """rated: the packet that feedback is about. cold: an event whose words are not kept."""
+        ...
 
 
 @dataclass(slots=True)
 class Loading:
-    """Makes memories. `segments`: None where nothing is kept beside the journal."""
+    """Makes memories. segments: None where nothing is kept beside the journal. events: of one agent, not cold."""
 
     journal: Journal
     segments: Segments | None
@@ -35,23 +45,33 @@ class Loading:
     fact_sources: FactSources
     measures: Measures
     fold: Fold
+    events: int = limits.AGENT_EVENTS
     _origin: bytes | None = None
 
     async def memory(self, tenant: str, agent: str) -> tuple[AgentMemory, int]:
         """The memory of an agent, and how many of its messages came from a segment. Raises JournalError."""
         began_s = asyncio.get_running_loop().time()
         segment = await self._segment(tenant, agent)
-        embedder = self.vectors.embedder
         if segment is None:
-            vectors = None if embedder is None else self.new_vectors(embedder.dimensions)
-            memory = AgentMemory(tenant, agent, vectors, self.fact_sources)
+            memory, _ = await self.anew(tenant, agent)
         else:
             memory = segment.memory
-        await self._fold_after(memory, 0 if segment is None else segment.upto)
+            await self.follow(memory, segment.upto)
         source = "new" if not memory.sessions else "journal" if segment is None else "segment"
         self.measures.count("beforehand_first_touches_total", source=source)
         self.measures.observe("beforehand_first_touch_seconds", asyncio.get_running_loop().time() - began_s)
         return memory, 0 if segment is None else segment.extent.messages
+
+    async def anew(self, tenant: str, agent: str) -> tuple[AgentMemory, int]:
+        """A memory from the journal alone, and the position up to which. Its oldest events are cold past the bound."""
+        embedder = self.vectors.embedder
+        vectors = None if embedder is None else self.new_vectors(embedder.dimensions)
+        memory = AgentMemory(tenant, agent, vectors, self.fact_sources)
+        cold_upto = 0
+        if await self.journal.before_newest(tenant, agent, self.events):
+            kept = self.events - self.events // _COLD_SHARE
+            cold_upto = await self.journal.before_newest(tenant, agent, kept)
+        return memory, await self.follow(memory, 0, cold_upto)
 
     @property
     def fingerprint(self) -> str | None:
@@ -80,13 +100,18 @@ class Loading:
         await asyncio.to_thread(self.segments.drop, tenant, agent)
         return None
 
-    async def _fold_after(self, memory: AgentMemory, after: int) -> None:
-        """Fold an agent's messages one by one; between any two, everybody else has a turn of the loop."""
+    async def follow(self, memory: AgentMemory, after: int, cold_upto: int = 0) -> int:
+        """Fold what the journal holds past a position; the position of the last.
+
+        One message after the other; between any two, everybody else has a turn of the loop.
+        """
         wanted: list[Wanted] = []
         where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
         async for page in self.journal.read(after=after, **where):
             for row in page:
-                taken = self.fold(memory, row.entry, await self._rated(row.entry))
+                rated = await self._rated(row.entry)
+                taken = self.fold(memory, row.entry, rated, cold=row.position <= cold_upto)
+                after = row.position
                 taken.session.stored(row.entry)
                 await asyncio.sleep(0)
                 if taken.event is not None and taken.event.worthy:
@@ -96,6 +121,7 @@ class Loading:
                     wanted = []
                     await asyncio.sleep(0)
         self.vectors.restore(memory, wanted)
+        return after
 
     async def _rated(self, entry: Entry) -> Packet | None:
         """The packet that feedback is about, if the journal has it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import structlog
 
@@ -12,6 +13,7 @@ from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.memory.fact_sources import FactSources
+from beforehand.memory.footprint import footprint
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
@@ -20,11 +22,21 @@ from beforehand.pipeline.hot import Hot, Key
 from beforehand.pipeline.keeping import Keeping
 from beforehand.pipeline.learning import learn
 from beforehand.pipeline.loading import Loading
+from beforehand.pipeline.trimming import Trimming
 from beforehand.pipeline.vectors import EventVectors
 from beforehand.ports import Embedder, Journal, Measures, Vectors
 from beforehand.ports.segments import Segments
 
 _log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of what is in memory: agents, bytes of them all (see `memory.footprint`), and events of one that are not cold."""
+
+    agents: int = limits.AGENTS_HOT
+    bytes: int = limits.MEMORY_BYTES
+    agent_events: int = limits.AGENT_EVENTS
 
 
 class Memories:
@@ -36,13 +48,14 @@ class Memories:
         embedder: Embedder | None,
         new_vectors: Callable[[int], Vectors],
         measures: Measures,
-        most: int,
+        bounds: Bounds,
         segments: Segments | None = None,
         fact_sources: FactSources = FactSources(),  # noqa: B008  a frozen value
     ) -> None:
         self.vectors = EventVectors(journal, embedder, measures)
         self._measures = measures
-        self._most = most
+        self._bounds = bounds
+        self._bytes = 0
         self._hot: OrderedDict[Key, Hot] = OrderedDict()
         self._leaving: dict[Key, Hot] = {}
         self._loading: dict[Key, asyncio.Future[AgentMemory]] = {}
@@ -50,8 +63,18 @@ class Memories:
         self._barred: dict[Key, JournalError] = {}
         self.unreadable: dict[Key, str] = {}
         """Agents whose last first touch failed, and why."""
-        self._loader = Loading(journal, segments, self.vectors, new_vectors, fact_sources, measures, self.fold)
+        self._loader = Loading(
+            journal,
+            segments,
+            self.vectors,
+            new_vectors,
+            fact_sources,
+            measures,
+            self.fold,
+            bounds.agent_events,
+        )
         self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way)
+        self.trimming = Trimming(self._loader, self._hot, self._on_the_way, self._replace)
 
     async def of(self, scope: Scope) -> AgentMemory:
         """The memory of an agent, rebuilt from the journal at first touch. Raises JournalError."""
@@ -70,13 +93,14 @@ class Memories:
             return await self.of(scope)
         return await self._first_touch(key)
 
-    def fold(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None) -> Taken:
+    def fold(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None, *, cold: bool = False) -> Taken:
         """Fold one new message in. One that cannot be folded changes nothing more, and stops nobody else's.
 
-        rated: the packet that feedback is about; one of another agent teaches nothing.
+        rated: the packet that feedback is about; one of another agent teaches nothing. cold: an event whose words are
+        not kept.
         """
         try:
-            return _folded(memory, entry, rated)
+            return _folded(memory, entry, rated, cold=cold)
         except Exception:  # noqa: BLE001  whatever it is, it would come again at every start
             self._measures.count("beforehand_failures_total", part="memory")
             _log.exception("a message cannot be remembered", scope=entry.scope, channel=entry.channel, id=entry.id)
@@ -95,12 +119,17 @@ class Memories:
         if not self._on_the_way[key]:
             del self._on_the_way[key]
             self._barred.pop(key, None)
+            if key in self._hot:
+                self._weigh(self._hot[key])
+                if self._bytes > self._bounds.bytes:
+                    self._make_room()
 
     def _taken_back(self, key: Key) -> Hot | None:
         """An agent that was about to go."""
         one = self._leaving.pop(key, None)
         if one is not None:
             self._hot[key] = one
+            self._bytes += one.size
         return one
 
     async def _first_touch(self, key: Key) -> AgentMemory:
@@ -123,25 +152,41 @@ class Memories:
             loading.set_result(memory)
             self.unreadable.pop(key, None)
             self._hot[key] = Hot(memory, saved)
+            self._weigh(self._hot[key])
             self._make_room()
             return memory
         finally:
             del self._loading[key]
 
+    def _replace(self, key: Key, memory: AgentMemory) -> None:
+        before = self._hot[key]
+        self._bytes -= before.size
+        self._hot[key] = Hot(memory, touches=before.touches + 1)
+        self._weigh(self._hot[key])
+
+    def _weigh(self, one: Hot) -> None:
+        size = footprint(one.memory)
+        self._bytes += size - one.size
+        one.size = size
+
     def _make_room(self) -> None:
-        """The least recently used go; their memory is written down first where it is worth it."""
-        spare = len(self._hot) - self._most
-        for key in [key for key in self._hot if key not in self._on_the_way][: max(spare, 0)]:
+        """The least recently used go, but not the last; their memory is written down first where it is worth it."""
+        while len(self._hot) > self._bounds.agents or (self._bytes > self._bounds.bytes and len(self._hot) > 1):
+            key = next((key for key in self._hot if key not in self._on_the_way), None)
+            if key is None:
+                break
             one = self._hot.pop(key)
+            self._bytes -= one.size
             if self.keeping.loading.segments is not None and one.unsaved >= limits.SEGMENT_MESSAGES:
                 self._leaving[key] = one
         while len(self._leaving) > limits.AGENTS_LEAVING:
             del self._leaving[next(iter(self._leaving))]
         self._measures.gauge("beforehand_agents_hot", len(self._hot))
+        self._measures.gauge("beforehand_memory_bytes", self._bytes)
 
 
-def _folded(memory: AgentMemory, entry: Entry, rated: Packet | None) -> Taken:
-    taken = memory.take(entry)
+def _folded(memory: AgentMemory, entry: Entry, rated: Packet | None, *, cold: bool) -> Taken:
+    taken = memory.take(entry, cold=cold)
     if rated is None or not isinstance(entry.message, Feedback):
         return taken
     if (rated.tenant, rated.agent) == (memory.tenant, memory.agent):

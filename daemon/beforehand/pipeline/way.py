@@ -205,8 +205,6 @@ class Pipeline:
                 self.packets.apologise(entry.scope, mark.step, f"nothing can be remembered: {reason}")
             case Question():
                 self.answers.apologise(entry, f"nothing can be remembered: {reason}")
-            case _:
-                pass
 
     async def _answer(self, outcome: Outcome) -> None:
         match outcome.entry.message:
@@ -215,10 +213,18 @@ class Pipeline:
             case StepMark(phase="end") as mark if not outcome.duplicate:
                 self.packets.clear(outcome.entry.scope, mark.step)
             case Question() if not outcome.duplicate:
-                memory = await self.memories.of(outcome.entry.scope)
-                await self.answers.answer(memory, outcome.session, outcome.entry)
+                await self._reply(outcome.entry)
             case _:
                 pass
+
+    async def _reply(self, entry: Entry) -> None:
+        """Answer a question; while it reads on in its run, nobody writes the memory down."""
+        self.memories.hold(entry.scope)
+        try:
+            memory = await self.memories.of(entry.scope)
+            await self.answers.answer(memory, memory.session(entry.scope.run), entry)
+        finally:
+            self.memories.release(entry.scope)
 
     @contextmanager
     def _contained(self, scope: Scope) -> Iterator[None]:
@@ -236,12 +242,13 @@ class Pipeline:
         scope = outcome.entry.scope
         await self.packets.open(scope)
         memory = await self.memories.of(scope)
-        step = outcome.session.itinerary.steps.get(step_id)
+        session = memory.session(scope.run)  # the outcome's may be of a memory that has left meanwhile
+        step = session.itinerary.steps.get(step_id)
         if step is None:
             return  # the id of an earlier message, used for another step: a duplicate, which began nothing
         if step.ended or (outcome.duplicate and self.packets.book(scope).has_final(step.id)):
             return  # over before it could be answered, or answered before a crash
-        self._prepare(memory, outcome.session, step, final=True)
+        self._prepare(memory, session, step, final=True)
 
     async def _catch_up(self, outcome: Outcome) -> None:
         """At most `gap_wait_s`: the events before a step travel on the other connection."""

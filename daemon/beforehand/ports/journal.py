@@ -145,6 +145,10 @@ class Journal(Protocol):
         """What is stored of an agent up to position `upto`."""
         ...
 
+    async def before_newest(self, tenant: str, agent: str, events: int) -> int:
+        """The position of an agent's newest event but for so many newer ones; 0 when it has no more than those."""
+        ...
+
     async def origin(self) -> bytes:
         """32 bytes that were drawn when this journal was made, and that no other has."""
         ...

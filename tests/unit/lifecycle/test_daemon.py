@@ -110,10 +110,10 @@ def test_a_message_that_cannot_be_folded_in_is_stored_and_stops_nothing(monkeypa
         memory = await world.pipeline.memories.of(RUN)
         take = type(memory).take
 
-        def broken(self, entry):
+        def broken(self, entry, **how):
             if entry.id == "bad":
                 raise ZeroDivisionError
-            return take(self, entry)
+            return take(self, entry, **how)
 
         monkeypatch.setattr(type(memory), "take", broken)
         world.say("event", kind="note", text="x", id="bad")

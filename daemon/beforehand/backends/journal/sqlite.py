@@ -128,6 +128,10 @@ class SqliteJournal:
         """See ports.Journal."""
         return await self._ask(statements.extent, tenant, agent, upto)
 
+    async def before_newest(self, tenant: str, agent: str, events: int) -> int:
+        """See ports.Journal."""
+        return await self._ask(statements.before_newest, tenant, agent, events)
+
     async def origin(self) -> bytes:
         """See ports.Journal."""
         return await self._ask(statements.origin_key)

@@ -161,6 +161,13 @@ def extent(connection: Connection, tenant: str, agent: str, upto: int) -> Extent
     return Extent(count, newest or 0, key or "")
 
 
+def before_newest(connection: Connection, tenant: str, agent: str, events: int) -> int:
+    """The position of the event that comes before so many newest ones."""
+    own = (messages.c.tenant == tenant, messages.c.agent == agent, messages.c.channel == "event")
+    older = select(messages.c.position).where(*own).order_by(messages.c.position.desc()).offset(events).limit(1)
+    return connection.scalar(older) or 0
+
+
 def origin_key(connection: Connection) -> bytes:
     """The bytes that were drawn when the journal was made."""
     return bytes(connection.scalars(select(origin.c.key).order_by(origin.c.id).limit(1)).one())

@@ -144,6 +144,16 @@ class MemoryJournal:
         own = [row for row in self._rows[:upto] if (row.entry.scope.tenant, row.entry.scope.agent) == (tenant, agent)]
         return Extent(len(own), own[-1].position, own[-1].entry.id) if own else Extent(0, 0, "")
 
+    async def before_newest(self, tenant: str, agent: str, events: int) -> int:
+        """See ports.Journal."""
+        self._check_open()
+        own = [
+            row.position
+            for row in self._rows
+            if (row.entry.scope.tenant, row.entry.scope.agent, row.entry.channel) == (tenant, agent, "event")
+        ]
+        return own[-events - 1] if len(own) > events else 0
+
     async def origin(self) -> bytes:
         """See ports.Journal."""
         self._check_open()

@@ -10,13 +10,11 @@ import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 import structlog
 
-from beforehand import feedback, index, memory, messages
 from beforehand.backends.segments import form, streams
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.stored_events import StoredEvents
@@ -24,7 +22,8 @@ from beforehand.ports import Extent, Measures
 from beforehand.ports.segments import Segment
 
 _log = structlog.get_logger()
-_ROOMS: Final[tuple[ModuleType, ...]] = (feedback, index, memory, messages)
+_ROOMS: Final = ("feedback", "index", "memory", "messages", "pipeline")
+"""Folders of the code that a fold is made of."""
 _SUFFIX: Final = ".segment"
 _HALF: Final = ".half"
 _BROKEN: Final = (
@@ -141,9 +140,9 @@ class SegmentFolder:
 def fold_definition() -> str:
     """Changes whenever the same messages might be folded into another state: code, Python, numpy and form."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {np.__version__} {form.MAGIC!r}".encode())
+    package = Path(__file__).parents[2]
     for room in _ROOMS:
-        [folder] = room.__path__
-        for source in sorted(Path(folder).rglob("*.py")):
+        for source in sorted((package / room).rglob("*.py")):
             digest.update(source.name.encode() + source.read_bytes())
     return digest.hexdigest()[:32]
 
