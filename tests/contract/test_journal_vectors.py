@@ -49,6 +49,8 @@ async def test_a_newer_vector_takes_the_place_of_the_one_before(journal: Journal
     await journal.keep([vector(1, "table@2", b"new"), vector(1, "table@2", b"newest")])
     assert await vectors(journal, embedder="table@2") == {1: b"newest"}
     assert await journal.embedders() == {"table@2": 1}
+    assert await journal.embedders("table@2") == {}
+    assert await journal.embedders("table@1") == {"table@2": 1}
 
 
 async def test_keeping_nothing_changes_nothing(journal: Journal):

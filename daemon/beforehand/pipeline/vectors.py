@@ -101,11 +101,10 @@ class EventVectors:
         if self.embedder is None:
             return
         try:
-            kept = await self.journal.embedders()
+            self.others = await self.journal.embedders(self.fingerprint)
         except JournalError as error:
             _log.warning("the journal's vectors cannot be counted", reason=str(error))
             return
-        self.others = {name: count for name, count in kept.items() if name != self.fingerprint}
         if self.notice is not None:
             _log.warning("the embedder has changed", reason=self.notice)
 

@@ -133,8 +133,11 @@ class Journal(Protocol):
         """
         ...
 
-    async def embedders(self) -> dict[str, int]:
-        """How many vectors are kept of each embedder, by fingerprint. Counts them: not for the path of a message."""
+    async def embedders(self, other_than: str | None = None) -> dict[str, int]:
+        """How many vectors are kept of each embedder, by fingerprint, or of each but one.
+
+        Counts them all, unless there is none to count: not for the path of a message.
+        """
         ...
 
     async def agents(self) -> list[tuple[str, str]]:

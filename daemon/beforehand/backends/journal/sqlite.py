@@ -116,9 +116,9 @@ class SqliteJournal:
             yield page
             after = page[-1].position
 
-    async def embedders(self) -> dict[str, int]:
+    async def embedders(self, other_than: str | None = None) -> dict[str, int]:
         """See ports.Journal."""
-        return await self._ask(statements.vectors_by_embedder)
+        return await self._ask(statements.vectors_by_embedder, other_than)
 
     async def agents(self) -> list[tuple[str, str]]:
         """See ports.Journal."""

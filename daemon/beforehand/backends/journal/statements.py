@@ -137,14 +137,13 @@ def _with_vectors(embedder: str | None) -> Select[Any]:
     return select(messages, vectors.c.vector).select_from(messages.outerjoin(vectors, both))
 
 
-def vectors_by_embedder(connection: Connection) -> dict[str, int]:
-    """How many vectors there are of each embedder."""
-    counts = (
-        select(embedders.c.fingerprint, func.count())
-        .join(vectors, vectors.c.embedder == embedders.c.id)
-        .group_by(embedders.c.fingerprint)
-    )
-    return {row[0]: row[1] for row in connection.execute(counts)}
+def vectors_by_embedder(connection: Connection, other_than: str | None) -> dict[str, int]:
+    """How many vectors there are of each embedder but one."""
+    names = {row.id: row.fingerprint for row in connection.execute(select(embedders)) if row.fingerprint != other_than}
+    if not names:
+        return {}
+    counts = select(vectors.c.embedder, func.count()).where(vectors.c.embedder.in_(names)).group_by(vectors.c.embedder)
+    return {names[row[0]]: row[1] for row in connection.execute(counts)}
 
 
 def agents(connection: Connection) -> list[tuple[str, str]]:

@@ -128,10 +128,11 @@ class MemoryJournal:
         for start in range(0, len(wanted), limits.READ_ROWS):
             yield wanted[start : start + limits.READ_ROWS]
 
-    async def embedders(self) -> dict[str, int]:
+    async def embedders(self, other_than: str | None = None) -> dict[str, int]:
         """See ports.Journal."""
         self._check_open()
-        return dict(Counter(record.embedder for record in self._vectors.values()))
+        kept = (record.embedder for record in self._vectors.values())
+        return dict(Counter(embedder for embedder in kept if embedder != other_than))
 
     async def agents(self) -> list[tuple[str, str]]:
         """See ports.Journal."""
