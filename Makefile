@@ -9,7 +9,7 @@ export OMP_NUM_THREADS = 1
 export OPENBLAS_NUM_THREADS = 1
 export OMP_WAIT_POLICY = passive
 
-.PHONY: demo up test check bench docs format clean
+.PHONY: demo up test check bench drill docs format clean
 
 demo: $(READY)          ## play a recorded run over MQTT and show the packet that waited for each step
 	$(BIN)/beforehand demo
@@ -30,6 +30,9 @@ check: $(READY)         ## style, types, floors, generated documents
 
 bench: $(READY)         ## measurements; writes docs/reference/benchmarks.md
 	$(BIN)/python -m tests.bench
+
+drill: $(READY)         ## kill, cut and fill everything on real processes; DRILL="--events N --kills N NAME ..." chooses
+	$(BIN)/python -m tests.drills $(DRILL)
 
 docs: $(READY)          ## write docs/reference/ from the code
 	$(BIN)/python -m beforehand.cli.reference docs/reference

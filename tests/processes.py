@@ -10,7 +10,9 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,12 @@ class Up:
         embedded: str = "auto",
         embedded_port: int = 0,
         protocol: str = "5",
+        journal: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        program: Sequence[str] = ("-m", "beforehand"),
     ) -> None:
         self.folder = folder
-        self.journal = folder / "journal.sqlite3"
+        self.journal = journal or folder / "journal.sqlite3"
         self.log = folder / "daemon.log"
         self._environment = {
             **os.environ,
@@ -38,7 +43,11 @@ class Up:
             "OPENBLAS_NUM_THREADS": "1",
             "BEFOREHAND_BROKER__EMBEDDED": embedded,
             "BEFOREHAND_BROKER__PROTOCOL": protocol,
+            "BEFOREHAND_HTTP__PORT": "0",
+            **(environment or {}),
         }
+        self._program = program
+        self.url = ""
         self._broker = ["--host", "127.0.0.1", "--port", str(port)] if port else []
         if not port:
             self._environment["BEFOREHAND_BROKER__EMBEDDED_PORT"] = str(embedded_port)
@@ -46,20 +55,35 @@ class Up:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it and wait until it says that it is ready."""
-        command = [sys.executable, "-m", "beforehand", "up", "--log-json", "--journal", str(self.journal)]
-        command += ["--state", str(self.folder / "state"), *self._broker]
-        began = self.log.stat().st_size if self.log.exists() else 0
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, env=self._environment, cwd=self.folder, start_new_session=True
-            )
+        """Start it and wait until it says that it is ready. Raises RuntimeError with its log when it ends first."""
+        began = self.launch()
         deadline = time.monotonic() + START_S
         while not (ready := [line for line in self.lines(began) if line.get("event") == "ready"]):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the daemon is not ready:\n{self.log.read_text()}")
             time.sleep(0.02)
         self.port = ready[-1]["port"]
+        self.url = next(line["url"] for line in self.lines(began) if "url" in line)
+
+    def launch(self) -> int:
+        """Start it and do not wait; where in its log it begins."""
+        command = [sys.executable, *self._program, "up", "--log-json", "--journal", str(self.journal)]
+        command += ["--state", str(self.folder / "state"), *self._broker]
+        began = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, env=self._environment, cwd=self.folder, start_new_session=True
+            )
+        return began
+
+    def health(self) -> dict[str, Any]:
+        """What it says of itself over HTTP; `ready` is whether it does its work."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=START_S) as page:
+                return {"ready": True, **json.load(page)}
+        except urllib.error.HTTPError as error:
+            with error:
+                return {"ready": False, **json.load(error)}
 
     def lines(self, began: int = 0) -> list[dict[str, Any]]:
         """Its log."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,8 +66,22 @@ def log_to_stderr(*, as_json: bool, quiet: bool = False) -> None:
             structlog.processors.format_exc_info,
             render,
         ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=_LastingLogger,
     )
+
+
+class _LastingLogger(structlog.PrintLogger):
+    """Writes to standard error, and goes on when that cannot be written: a full disk must not end the daemon."""
+
+    def __init__(self, *_: object) -> None:
+        super().__init__(sys.stderr)
+
+    def msg(self, message: str) -> None:
+        """One line; it is lost when the disk under standard error is full."""
+        with suppress(OSError):
+            super().msg(message)
+
+    log = debug = info = warn = warning = error = critical = exception = fatal = msg
 
 
 def _line(error: BaseException) -> str:

@@ -114,9 +114,15 @@ class PlainAgent:
         return _until(lambda: not self.unconfirmed, self._process.confirmed.next, timeout_s)
 
     def _serve(self) -> None:
-        with contextlib.closing(self._loop), contextlib.suppress(asyncio.CancelledError):
+        with contextlib.closing(self._loop):
             self._serving = self._loop.create_task(self._process.serve())
-            self._loop.run_until_complete(self._serving)
+            with contextlib.suppress(asyncio.CancelledError):
+                self._loop.run_until_complete(self._serving)
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            if left:
+                self._loop.run_until_complete(asyncio.wait(left))
 
     def _stop(self) -> None:
         if self._serving is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sqlite3
 import struct
 import time
@@ -55,6 +56,21 @@ def prepare(path: Path) -> None:
             time.sleep(0.01)
         else:
             return
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """Which file it is, whatever its name. Raises OSError when there is none."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def check_place(path: Path, known: tuple[int, int]) -> None:
+    """See that the file that is open is still the one at `path`: SQLite goes on writing into one that was removed.
+
+    Raises OSError; about 2 us.
+    """
+    if identity(path) != known:
+        raise OSError(errno.ESTALE, "another file stands in its place; restart the daemon", str(path))
 
 
 def writing(path: Path) -> Engine:

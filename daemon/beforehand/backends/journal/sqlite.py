@@ -46,6 +46,7 @@ class _Opened:
     readers: ThreadPoolExecutor
     checkpoints: Checkpoints
     mark: marks.Mark
+    identity: tuple[int, int]
     closing: ExitStack
 
 
@@ -186,7 +187,7 @@ class SqliteJournal:
             closing.callback(checkpoints.close)
             mark = marks.Mark(self._path)
             closing.callback(mark.close)
-            return _Opened(write, read, readers, checkpoints, mark, closing.pop_all())
+            return _Opened(write, read, readers, checkpoints, mark, files.identity(self._path), closing.pop_all())
 
     def _stop(self) -> None:
         writer, opened = self._writer, self._opened
@@ -202,6 +203,7 @@ class SqliteJournal:
         if opened is None:
             raise rows.closed()
         with self._passing(opened):
+            files.check_place(self._path, opened.identity)
             try:
                 with opened.write.begin() as connection:
                     answers = commits.store(connection, calls, self._last_position)
