@@ -12,7 +12,7 @@ ENDS = {NO_EFFECT, DEGRADED, REFUSED}
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("name", DRILLS)
+@pytest.mark.parametrize("name", [name for name in DRILLS if name != "soak"])
 def test_no_drill_ends_in_silence(tmp_path, name):
     outcome = DRILLS[name](tmp_path, SHORT)
     assert outcome.ended in ENDS

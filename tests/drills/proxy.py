@@ -40,6 +40,15 @@ class Proxy:
         for writer in self._writers:
             writer.transport.abort()
 
+    async def _end(self) -> None:
+        """Nothing is left that would close itself on a loop that is closed."""
+        self._end_all()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*(writer.wait_closed() for writer in self._writers), return_exceptions=True)
+
     async def _serve(self, ready: threading.Event) -> None:
         server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
@@ -71,7 +80,6 @@ class Proxy:
                     await asyncio.sleep(self.delay_s)
                 target.write(data)
                 await target.drain()
-        self._writers.discard(target)
         target.close()
 
 
@@ -83,11 +91,7 @@ def proxy(to: int) -> Iterator[Proxy]:
     def run() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             made._loop.run_until_complete(serving)
-        pending = asyncio.all_tasks(made._loop)
-        for task in pending:
-            task.cancel()
-        if pending:
-            made._loop.run_until_complete(asyncio.wait(pending))
+        made._loop.run_until_complete(made._end())
         made._loop.close()
 
     serving = made._loop.create_task(made._serve(ready))

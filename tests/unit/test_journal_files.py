@@ -179,3 +179,19 @@ async def test_readers_cannot_write(path: Path):
     with pytest.raises(Exception, match="readonly database"), engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM messages")
     engine.dispose()
+
+
+async def test_nothing_is_acknowledged_into_a_file_that_was_moved_away(path: Path):
+    """SQLite itself goes on writing into a file that no longer has a name."""
+    journal = journal_at(path)
+    async with journal.open():
+        await journal.append([entry("e1")])
+        path.rename(path.with_name("elsewhere"))
+        waits = asyncio.create_task(journal.append([entry("e2")]))
+        async with asyncio.timeout(20):
+            while journal.state().healthy:
+                await asyncio.sleep(0.01)
+        assert not waits.done()
+        path.with_name("elsewhere").rename(path)
+        [appended] = await waits
+        assert (appended.position, journal.state().healthy) == (2, True)

@@ -293,18 +293,3 @@ async def test_every_commit_is_synced_to_the_disk(path: Path, disk: Disk):
         (writing,) = disk.writing
         assert writing.execute("PRAGMA synchronous").fetchone() == (2,)
         assert writing.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-async def test_nothing_is_acknowledged_into_a_file_that_was_moved_away(path: Path):
-    """SQLite itself goes on writing into a file that no longer has a name."""
-    async with opened(path) as journal:
-        await journal.append([entry("e1")])
-        path.rename(path.with_name("elsewhere"))
-        waits = asyncio.create_task(journal.append([entry("e2")]))
-        async with asyncio.timeout(20):
-            while journal.state().healthy:
-                await asyncio.sleep(0.01)
-        assert not waits.done()
-        path.with_name("elsewhere").rename(path)
-        [appended] = await waits
-        assert (appended.position, journal.state().healthy) == (2, True)
