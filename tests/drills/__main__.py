@@ -27,8 +27,9 @@ def main() -> None:
     asked.add_argument("--events", type=int, default=3_000)
     asked.add_argument("--kills", type=int, default=10)
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--seeds", type=int, default=100_000, help="of the simulation")
     chosen = asked.parse_args()
-    size = Size(chosen.events, chosen.kills, chosen.seed)
+    size = Size(chosen.events, chosen.kills, chosen.seed, chosen.seeds)
     failed = []
     for name in chosen.names or DRILLS:
         print(f"{name} ...", end=" ", flush=True)

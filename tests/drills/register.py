@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from drills import disks, killing, load, network, soak, storage
+from drills import disks, killing, load, network, simulated, soak, storage
 from drills.scene import Outcome, Size
 
 Drill = Callable[[Path, Size], Outcome]
@@ -35,4 +35,5 @@ DRILLS: Final[dict[str, Drill]] = {
     "database-locked": storage.locked,
     "backlog": load.backlog,
     "deaf-subscriber": load.deaf,
+    "simulation": simulated.simulation,
 }

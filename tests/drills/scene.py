@@ -38,11 +38,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long a drill lasts. events: of each of two agents; kills: how often something is killed."""
+    """How long a drill lasts. events: of each of two agents; kills: how often something is killed; seeds: simulated."""
 
     events: int = 600
     kills: int = 2
     seed: int = 1
+    seeds: int = 20
 
 
 @contextlib.contextmanager

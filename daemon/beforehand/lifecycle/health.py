@@ -11,7 +11,7 @@ from typing import Final
 from beforehand import limits
 from beforehand.lifecycle.daemon import Daemon
 
-PARTS: Final = ("journal", "broker", "disk", "memory", "trigger model")
+PARTS: Final = ("journal", "broker", "disk", "memory", "embedder", "trigger model")
 """What can be at fault, the gravest first."""
 
 
@@ -39,7 +39,7 @@ class Health:
 
     def faults(self) -> list[Fault]:
         """What is at fault now, the gravest first; empty when all is well."""
-        return [*self._journal(), *self._broker(), *self._disk(), *self._memory(), *self._missing()]
+        return [*self._journal(), *self._broker(), *self._disk(), *self._memory(), *self._embedder(), *self._missing()]
 
     def _journal(self) -> Iterator[Fault]:
         state = self.daemon.journal.state()
@@ -71,6 +71,12 @@ class Health:
             reason = f"{len(unreadable)} agents cannot be remembered, such as {'/'.join(next(iter(unreadable)))}: "
             advice = "Their messages are stored; it is tried again with each."
             yield Fault("memory", reason + next(iter(unreadable.values())), advice, stops=False)
+
+    def _embedder(self) -> Iterator[Fault]:
+        failing = self.daemon.pipeline.memories.vectors.failing
+        if failing is not None:
+            advice = "What came meanwhile is found by words; restart the daemon to give it vectors."
+            yield Fault("embedder", failing, advice, stops=False)
 
     def _missing(self) -> Iterator[Fault]:
         for part in self.daemon.missing:

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import structlog
 
 from beforehand import limits
-from beforehand.errors import JournalError, Unstorable
+from beforehand.errors import EmbedderError, JournalError, Unstorable
 from beforehand.index.vectors import packed, unpacked
 from beforehand.memory.agent import AgentMemory
 from beforehand.ports import Embedder, Journal, Measures, VectorRecord
@@ -37,6 +38,8 @@ class EventVectors:
     embedder: Embedder | None
     measures: Measures
     others: dict[str, int] = field(default_factory=dict)
+    failing: str | None = None
+    """Why the text embedded last has no vector; None when it has."""
     _waiting: dict[int, VectorRecord] = field(default_factory=dict)
 
     @property
@@ -59,9 +62,12 @@ class EventVectors:
         """Give an event its vector, and return it packed; None without an embedder."""
         if self.embedder is None:
             return None
-        [vector] = packed(self.embedder.embed([_text(memory, row)]))
-        memory.embed(row, unpacked([vector])[0])
-        return vector
+        made = self._made([_text(memory, row)])
+        if made is None:
+            memory.embed(row, np.zeros(self.embedder.dimensions, np.float32))
+            return None
+        memory.embed(row, unpacked(made)[0])
+        return made[0]
 
     def restore(self, memory: AgentMemory, wanted: Sequence[Wanted]) -> None:
         """Give events their vectors in order: those that are kept, and new ones for the others, which are kept then."""
@@ -69,11 +75,31 @@ class EventVectors:
             return
         missing = [one for one in wanted if one.kept is None]
         texts = [_text(memory, one.row) for one in missing]
-        made = {one.row: vector for one, vector in zip(missing, packed(self.embedder.embed(texts)), strict=True)}
-        for one in missing:
-            self.keep(one.position, made[one.row])
+        new = self._made(texts)
+        if new is not None:
+            made = {one.row: vector for one, vector in zip(missing, new, strict=True)}
+            for one in missing:
+                self.keep(one.position, made[one.row])
+        else:
+            [blank] = packed(np.zeros((1, self.embedder.dimensions), np.float32))
+            made = {one.row: blank for one in missing}
         for one, vector in zip(wanted, unpacked([one.kept or made[one.row] for one in wanted]), strict=True):
             memory.embed(one.row, vector)
+
+    def _made(self, texts: list[str]) -> list[bytes] | None:
+        """Packed vectors; None while the embedder fails: such events are found by words, by vector after a restart."""
+        if self.embedder is None or not texts:
+            return []
+        try:
+            vectors = self.embedder.embed(texts)
+        except EmbedderError as error:
+            if self.failing is None:
+                _log.error("the embedder fails", reason=str(error))
+            self.failing = error.problem
+            self.measures.count("beforehand_failures_total", len(texts), part="embedder")
+            return None
+        self.failing = None
+        return packed(vectors)
 
     def keep(self, position: int, vector: bytes) -> None:
         """Note a vector for the journal. Past limits.UNRECORDED_VECTORS the oldest is left: it is made anew one day."""
