@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from beforehand.client import PlainAgent
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
 from beforehand.settings import BrokerSettings
-from drills.scene import NO_EFFECT, WITHIN_S, Outcome, Size, daemon, memory_mb, mosquitto, until, whole
+from drills.scene import DEGRADED, NO_EFFECT, WITHIN_S, Outcome, Size, daemon, memory_mb, mosquitto, until, whole
 from drills.talk import Talk
 
 MEMORY_MB = 1_000
@@ -61,6 +63,30 @@ def deaf(folder: Path, size: Size) -> Outcome:
             assert talk.late == 0
         ear.socket().close()
     return Outcome(NO_EFFECT, "", {**figures, "late_answers": talk.late})
+
+
+def noisy(folder: Path, size: Size) -> Outcome:
+    """One agent sends ten times the events as fast as it can, another asks before steps with 150 ms all the while."""
+    with mosquitto(folder) as broker, daemon(broker.port, folder) as one:
+        settings = BrokerSettings(host="127.0.0.1", port=broker.port)
+        flood = threading.Thread(target=_publish, args=(broker.port, 10 * size.events))
+        took_ms, finals = [], 0
+        with PlainAgent(tenant="drill", agent="quiet", broker=settings, linger_s=0) as quiet:
+            run = quiet.run("r1")
+            run.event("note", "the order goes to box 13", id="other-note")
+            assert quiet.confirmed(WITHIN_S)
+            flood.start()
+            while len(one.rows()) < 10 * size.events:
+                began = time.monotonic()
+                told = run.before_step(f"s{len(took_ms)}", deadline_ms=150, goal="pack the order", needs=["box"])
+                took_ms.append((time.monotonic() - began) * 1000)
+                finals += told.is_final
+                time.sleep(0.1)
+        flood.join()
+    middle = round(statistics.median(took_ms))
+    figures = {"events": 10 * size.events, "asked": len(took_ms), "final_in_time": finals, "median_ms": middle}
+    reason = "" if finals == len(took_ms) else "client: no final packet within 150 ms"
+    return Outcome(DEGRADED if reason else NO_EFFECT, reason, figures)
 
 
 def _publish(port: int, count: int) -> None:

@@ -34,6 +34,7 @@ DRILLS: Final[dict[str, Drill]] = {
     "clock-back": storage.clock_back,
     "database-locked": storage.locked,
     "backlog": load.backlog,
+    "noisy-agent": load.noisy,
     "deaf-subscriber": load.deaf,
     "simulation": simulated.simulation,
 }

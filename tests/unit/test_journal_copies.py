@@ -95,8 +95,12 @@ async def test_a_restored_journal_goes_on_and_what_stood_there_is_kept(tmp_path:
     journal = journal_at(path)
     async with journal.open():
         await journal.append([entry("late")])
+    segments = path.with_name(f"{path.name}.segments")
+    segments.mkdir()
+    (segments / "of the replaced journal").touch()
     held, kept = copies.restore(copied, path)
     assert held.last_position == 3
+    assert not segments.exists()
     assert await names_in(path) == ["e0", "e1", "e2"]
     assert await names_in(kept) == ["e0", "e1", "e2", "late"]
     assert await names_in(copied) == ["e0", "e1", "e2"]

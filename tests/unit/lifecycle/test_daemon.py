@@ -166,3 +166,18 @@ def test_the_end_does_not_wait_for_ever_for_a_disk_that_stores_nothing(monkeypat
             assert world.unacknowledged() == 1
 
     asyncio.run(play())
+
+
+def test_one_agent_that_sends_many_events_does_not_keep_another_from_its_step():
+    async def play(world):
+        quiet = Scope("shop", "quiet", "r1")
+        world.say("event", scope=quiet, kind="note", text='{"seat": "12A"}')
+        world.say("plan", scope=quiet, **PLAN)
+        await world.hears("packet/s1", scope=quiet)
+        for number in range(limits.BATCH_MESSAGES):
+            world.say("event", kind="note", text=f'{{"order_id": "W{number}"}}', id=f"e{number}")
+        world.say("step", scope=quiet, step="s1", phase="begin")
+        await world.hears("packet/s1", scope=quiet, final=True)
+        assert world.measures.value("beforehand_messages_total", channel="event") < limits.BATCH_MESSAGES / 2
+
+    playing(play)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,6 +100,8 @@ def exchange(fresh: Path, journal: Path, why: str) -> Path | None:
         for log in _LOGS:
             with contextlib.suppress(FileNotFoundError):
                 journal.with_name(journal.name + log).rename(kept.with_name(kept.name + log))
+    # What was saved of memories is of the other file.
+    shutil.rmtree(journal.with_name(f"{journal.name}.segments"), ignore_errors=True)
     fresh.replace(journal)
     marks.of(journal).unlink(missing_ok=True)
     sync_folder(journal)
