@@ -93,13 +93,19 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Pa
         measures=measures,
         parts=parts or read_parts(settings),
     )
+    return daemon_on(settings, world, secrets.token_hex(8), lambda: uuid.uuid4().hex)
+
+
+def daemon_on(settings: Settings, world: World, boot: str, new_id: Callable[[], str]) -> Daemon:
+    """A daemon on these backends. boot: part of the ids of its packets; new_id: names messages that have no id."""
+    measures = world.measures
     publisher = Publisher(world.bus, world.clock, measures)
-    pipeline = _pipeline(settings, world, publisher, gap_wait_s=settings.policy.gap_wait_s)
+    pipeline = _pipeline(settings, world, publisher, gap_wait_s=settings.policy.gap_wait_s, boot=boot)
     send = _sender(publisher)
     return Daemon(
         bus=world.bus,
         journal=world.journal,
-        door=_door(settings, world, send),
+        door=_door(settings, world, send, new_id),
         pipeline=pipeline,
         publisher=publisher,
         receipts=Receipts(send, world.clock, measures, settings.broker.root),
@@ -228,9 +234,7 @@ def _segments(settings: Settings, measures: Measures) -> Segments | None:
     return SegmentFolder(path.with_name(f"{path.name}.segments"), measures, settings.memory.segments_bytes)
 
 
-def _pipeline(
-    settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float, boot: str | None = None
-) -> Pipeline:
+def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float, boot: str) -> Pipeline:
     """gap_wait_s: 0 where messages come one by one, and none can be on its way."""
     policy = policy_of(settings.policy)
     root = settings.broker.root
@@ -247,7 +251,7 @@ def _pipeline(
             measures=world.measures,
             policy=policy,
             root=root,
-            boot=boot or secrets.token_hex(8),
+            boot=boot,
         ),
         answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures),
         clock=world.clock,
@@ -280,7 +284,7 @@ def _door(
     settings: Settings,
     world: World,
     send: Callable[[str, Receipt | CumulativeReceipt], None],
-    new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+    new_id: Callable[[], str],
 ) -> Door:
     return Door(world.journal, world.clock, world.measures, send, new_id, settings.broker.root)
 

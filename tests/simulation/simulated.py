@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -16,11 +16,7 @@ from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.errors import EmbedderError, JournalError
-from beforehand.intake.receipts import Receipts
-from beforehand.lifecycle.daemon import Daemon
 from beforehand.memory.agent import AgentMemory
-from beforehand.messages import topics
-from beforehand.pipeline.publisher import Publisher
 from beforehand.settings import Settings
 from journal_samples import NOON_US
 from simulation.agents import RESEND_S, Agent
@@ -130,24 +126,12 @@ class Simulation:
         self.measures = RecordedMeasures()
         self.bus = MemoryBus(self.broker)
         world = assembly.World(self.bus, self.rows, self.clock, self.measures, self._parts())
-        publisher = Publisher(self.bus, self.clock, self.measures)
-        send = assembly._sender(publisher)
-        pipeline = assembly._pipeline(SETTINGS, world, publisher, gap_wait_s=0.02, boot=f"boot{self.boots}")
-        new_id = assembly._counting(f"boot{self.boots}-")
-        self.daemon = Daemon(
-            bus=self.bus,
-            journal=self.rows,
-            door=assembly._door(SETTINGS, world, send, new_id),
-            pipeline=pipeline,
-            publisher=publisher,
-            receipts=Receipts(send, self.clock, self.measures, topics.ROOT),
-            measures=self.measures,
-            reloading=assembly.reloading(SETTINGS, pipeline, self.measures, None),
-        )
+        boot = f"boot{self.boots}"
+        self.daemon = assembly.daemon_on(SETTINGS, world, boot, assembly._counting(f"{boot}-"))
         self.work = self.loop.create_task(self.daemon.run())
 
     def _parts(self) -> assembly.Parts:
-        return assembly.Parts(self.parts.packs, self.embedder, self.parts.models, self.parts.promoted)
+        return replace(self.parts, embedder=self.embedder)
 
     async def _step(self) -> None:
         for agent in self.agents:
