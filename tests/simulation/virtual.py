@@ -49,8 +49,8 @@ def run(play: Coroutine[Any, Any, Any], loop: VirtualLoop) -> Any:
     try:
         return loop.run_until_complete(play)
     finally:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True)) if left else None
+        while left := asyncio.all_tasks(loop):
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         loop.close()

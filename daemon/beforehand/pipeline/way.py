@@ -28,7 +28,7 @@ from beforehand.pipeline.arms import Served
 from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Memories
-from beforehand.pipeline.outcomes import Outcome, begins, can_wait
+from beforehand.pipeline.outcomes import Outcome, begins, can_wait, giving_way
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
@@ -37,8 +37,6 @@ from beforehand.ports import Appended, Clock, Measures
 from beforehand.trigger.rules import Fault
 
 _log = structlog.get_logger()
-_FOLDED_AT_ONCE: Final = 4
-"""Entries folded between two turns of the loop (about 1 ms each); a turn costs some 20 us."""
 _TURNS: Final = 8
 """Turns of the loop between two steps that are prepared: from a socket through a lane to the answer's own socket."""
 
@@ -72,14 +70,11 @@ class Pipeline:
         """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
 
         Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten. When an
-        agent's first touch fails, its entries go to the journal alone, from which they are remembered later. One agent
-        that sends many does not keep the others waiting: between a few of them everybody has a turn of the loop.
+        agent's first touch fails, its entries go to the journal alone, from which they are remembered later.
         """
         outcomes = []
         rated = {id(entry): await self.packets.records.rated(entry) for entry in entries if entry.channel == "feedback"}
-        for number, entry in enumerate(entries):
-            if number % _FOLDED_AT_ONCE == _FOLDED_AT_ONCE - 1:
-                await asyncio.sleep(0)
+        async for entry in giving_way(entries):
             self.memories.hold(entry.scope)
             try:
                 memory = await self.memories.of(entry.scope)
