@@ -33,6 +33,7 @@ from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
 from beforehand.pipeline.trials import Trials
+from beforehand.pipeline.turns import Turns
 from beforehand.ports import Appended, Clock, Measures
 from beforehand.trigger.rules import Fault
 
@@ -54,8 +55,8 @@ class Pipeline:
     trials: Trials
     gap_wait_s: float
     prepared: Prepared = field(default_factory=Prepared)
-    dirty: dict[Scope, None] = field(default_factory=dict)
-    behind: dict[Scope, None] = field(default_factory=dict)
+    dirty: Turns = field(default_factory=Turns)
+    behind: Turns = field(default_factory=Turns)
     waiting: dict[Scope, asyncio.Event] = field(default_factory=dict)
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     faulty: set[str] = field(default_factory=set)
@@ -131,7 +132,7 @@ class Pipeline:
             return
         for step in taken.dropped:
             self.packets.clear(entry.scope, step)
-        self.dirty[entry.scope] = None
+        self.dirty.put(entry.scope, self.clock.monotonic_s())
         self.woken.set()
 
     async def refresh(self) -> None:
@@ -144,9 +145,7 @@ class Pipeline:
             for _ in range(_TURNS):  # what waits to be answered or sent goes first
                 await asyncio.sleep(0)
             nearest = bool(self.dirty)
-            runs = self.dirty if nearest else self.behind
-            scope = next(iter(runs))
-            del runs[scope]
+            scope = (self.dirty if nearest else self.behind).take(self.clock.monotonic_s())
             with self._contained(scope):
                 await self._refresh(scope, nearest=nearest)
 
@@ -163,7 +162,7 @@ class Pipeline:
             if step.planned and self.packets.book(scope).made_without_plan(step.id):
                 self._prepare(memory, session, step, final=True, late=True)
         if coming[1:]:
-            self.behind[scope] = None
+            self.behind.put(scope, self.clock.monotonic_s())
 
     async def respond(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Answer what waits for an answer: a step that begins, a step that ends, a question.

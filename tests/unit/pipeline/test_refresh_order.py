@@ -10,6 +10,7 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
+from beforehand.pipeline.turns import PATIENCE_S, PATIENT_EVERY, Turns
 from beforehand.ports import Arrival
 from beforehand.settings import Settings
 
@@ -52,9 +53,29 @@ def test_the_next_steps_of_all_runs_come_before_those_behind_them():
         for scope in RUNS:
             await line.say(scope, "plan", steps=STEPS)
         await line.pipeline.refresh()
-        assert line.sent == [(scope.agent, step) for step in ("s1", "s2") for scope in RUNS]
+        assert [step for _, step in line.sent] == ["s1"] * len(RUNS) + ["s2"] * len(RUNS)
+        assert {agent for agent, _ in line.sent[: len(RUNS)]} == {scope.agent for scope in RUNS}
 
     playing(play)
+
+
+def test_the_run_that_was_heard_from_last_comes_first():
+    turns = Turns()
+    for scope in (*RUNS, RUNS[1]):
+        turns.put(scope, 0.0)
+    assert [turns.take(0.1) for _ in RUNS] == [RUNS[1], RUNS[2], RUNS[0]]
+    assert not turns
+
+
+def test_a_run_that_has_waited_too_long_has_its_turn_however_often_others_are_heard_from():
+    turns = Turns()
+    order = []
+    turns.put(RUNS[0], 0.0)
+    for number in range(2 * PATIENT_EVERY):
+        turns.put(RUNS[1], number * PATIENCE_S / PATIENT_EVERY)
+        order.append(turns.take(number * PATIENCE_S / PATIENT_EVERY))
+    assert order.index(RUNS[0]) == 2 * PATIENT_EVERY - 1
+    assert order.count(RUNS[1]) == 2 * PATIENT_EVERY - 1
 
 
 def test_nothing_is_prepared_anew_for_an_acknowledgement_or_a_step_that_ended_well():
