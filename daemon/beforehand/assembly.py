@@ -215,10 +215,10 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
 
 
 def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, measures: Measures) -> Memories:
-    segments = _segments(settings, measures) if isinstance(journal, SqliteJournal) else None
+    kept = segments(settings, measures) if isinstance(journal, SqliteJournal) else None
     named = settings.memory
     bounds = Bounds(named.agents_hot, named.bytes, named.agent_events)
-    return Memories(journal, embedder, SemanticWindows, measures, bounds, segments, fact_sources(settings.facts))
+    return Memories(journal, embedder, SemanticWindows, measures, bounds, kept, fact_sources(settings.facts))
 
 
 def fact_sources(settings: FactsSettings) -> FactSources:
@@ -227,7 +227,8 @@ def fact_sources(settings: FactsSettings) -> FactSources:
     return FactSources(tuple(rules), settings.statements)
 
 
-def _segments(settings: Settings, measures: Measures) -> Segments | None:
+def segments(settings: Settings, measures: Measures) -> Segments | None:
+    """Folded memories beside the journal; None where none are kept."""
     path = settings.journal.path
     if not settings.memory.segments_bytes:
         return None

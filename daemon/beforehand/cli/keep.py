@@ -31,7 +31,7 @@ def backup(
 ) -> None:
     """Copy the journal into one file, checked and synced, while the daemon goes on."""
     with advising():
-        path = _existing(config, journal)
+        path = existing(config, journal)
         copied = copies.copy(path, file)
     out.print(f"{file}: {copied.last_position:,} messages, {copied.size_bytes / 1e6:,.1f} MB, whole", soft_wrap=True)
 
@@ -54,7 +54,7 @@ def restore(
 def repair(config: Config = None, journal: Journal = None) -> None:
     """Move what can be read of a damaged journal into a new one, and name what is lost. The daemon must be stopped."""
     with advising():
-        path = _existing(config, journal)
+        path = existing(config, journal)
         with journal_lock(path):
             found = faults_of(path) or [f"message {position} cannot be read" for position in unreadable_of(path)]
             if not found:
@@ -91,7 +91,8 @@ def _path(config: Path | None, journal: Path | None) -> Path:
     return path
 
 
-def _existing(config: Path | None, journal: Path | None) -> Path:
+def existing(config: Path | None, journal: Path | None) -> Path:
+    """The journal's file. Raises JournalError when there is none."""
     path = _path(config, journal)
     if not path.is_file():
         raise JournalError(f"there is no journal {path}.", "Name it with --journal, or in the settings.")

@@ -9,6 +9,8 @@ from beforehand.cli import (
     embed,
     evaluate,
     experiment,
+    facts,
+    forget,
     inspecting,
     keep,
     look,
@@ -30,6 +32,8 @@ ask.add_to(app)
 look.add_to(app)
 inspecting.add_to(app)
 keep.add_to(app)
+facts.add_to(app)
+forget.add_to(app)
 train.add_to(app)
 evaluate.add_to(app)
 embed.add_to(app)

@@ -25,7 +25,7 @@ from beforehand.training.playing import Played, play
 from beforehand.training.trajectories import Trajectory, read
 
 State = Annotated[Path, typer.Option("--state", help="Folder for lock files and the embedded broker's data.")]
-_STATE = Path(".beforehand")
+STATE = Path(".beforehand")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -40,7 +40,7 @@ def up(
     host: Annotated[str | None, typer.Option(help="Broker; left out: one is started on loopback.")] = None,
     port: Annotated[int | None, typer.Option(help="Broker port.")] = None,
     journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
-    state: State = _STATE,
+    state: State = STATE,
     log_json: Annotated[bool, typer.Option("--log-json", help="Logs as JSON lines.")] = False,
 ) -> None:
     """Start the daemon, and a broker when none is configured. Ctrl-C ends both."""

@@ -20,6 +20,7 @@ from beforehand.index.segmentation import terms
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
 from beforehand.index.topic_tree import TopicTree
+from beforehand.memory.claims import unsaid
 from beforehand.memory.codes import Codes
 from beforehand.memory.digests import Digests
 from beforehand.memory.fact_sources import FactSources
@@ -153,7 +154,7 @@ class AgentMemory:
         authority, through = derived(said_by, event.kind, None if parent is None else self.events[parent])
         text, data, args = _clean(event)
         telling = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
-        passages = split(text, data, args) if telling else []
+        passages = split(text, data, unsaid(event, text, data) if args is None else args) if telling else []
         worthy = telling and not cold
         cuts = cuts_of(passages) if worthy else []
         kept = Remembered(

@@ -148,5 +148,19 @@ def stated(event: Event) -> list[Statement]:
     ]
 
 
+def unsaid(event: Event, text: str, data: Any) -> dict[str, dict[str, Any]] | None:
+    """Values that the event claims in `facts` and says nowhere else, as subject: {attribute: value}; None without any.
+
+    They are part of what it says: a step needs a phone number whether or not a sentence spells it out.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    whole = "" if not event.facts or data is None else orjson.dumps(data).decode()
+    for said in stated(event):
+        value = plain(said.value)
+        if not said.withdrawn and said.value is not None and value not in text and value not in whole:
+            found.setdefault(said.subject, {})[said.attribute] = said.value
+    return found or None
+
+
 def _safe(name: str, value: Any) -> Any:
     return redact_field(name, value)[0] if isinstance(value, str) else redact_data(value)[0]

@@ -116,6 +116,17 @@ def of_packet(scope: Scope, step: str, root: str = ROOT) -> str:
     return f"{of_run(scope, 'packet', root)}/{encode(step)}"
 
 
+def of_packets(tenant: str, agent: str, root: str = ROOT) -> str:
+    """The filter of all packets of an agent."""
+    return f"{root}/{encode(tenant)}/{encode(agent)}/+/packet/+"
+
+
+def step_of(topic: str) -> tuple[str, str]:
+    """(run, step) of a packet's topic."""
+    run, _, step = topic.split("/")[-3:]
+    return decode(run, "run"), decode(step, "step")
+
+
 def of_status(name: str, root: str = ROOT) -> str:
     """The topic of a daemon's retained status."""
     return f"{root}/$daemon/{encode(name)}/status"

@@ -1,0 +1,180 @@
+"""The command `forget`: erase, clear what the broker retains, and prove by a search that nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from beforehand import assembly
+from beforehand.backends.journal import erasing, scanning
+from beforehand.backends.journal.erasing import Erased, Whom
+from beforehand.backends.journal.lock import journal_lock
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.backends.mqtt.retained import Retained
+from beforehand.cli.keep import Journal, existing
+from beforehand.cli.run import STATE, State
+from beforehand.cli.shared import FAILED, Config, Json, advising, load, log_to_stderr, out, print_json
+from beforehand.errors import BusError, NotFound
+from beforehand.lifecycle.serve import broker_for
+from beforehand.messages import topics
+from beforehand.messages.values import micros, rfc3339
+from beforehand.settings import Settings
+
+_NEVER: Final = "not looked at"
+
+
+@dataclass(slots=True)
+class Report:
+    """What was erased, what was searched, and what is left. verified: nothing is."""
+
+    whom: dict[str, Any]
+    messages: int
+    packets: int
+    dead_letters: int
+    retained_cleared: int = 0
+    files_searched: int = 0
+    bytes_searched: int = 0
+    retained_searched: int | str = _NEVER
+    marks: int = 0
+    left: dict[str, int] = field(default_factory=dict)
+    said_by_others: int = 0
+    seconds: float = 0.0
+    verified: bool = False
+    broker: str | None = None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount the command."""
+    app.command()(forget)
+
+
+def forget(
+    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    subject: Annotated[str | None, typer.Option(help="All that names this person or thing.")] = None,
+    run: Annotated[str | None, typer.Option(help="All of this run.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of the agent.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    config: Config = None,
+    journal: Journal = None,
+    state: State = STATE,
+    json: Json = False,
+) -> None:
+    """Erase a subject, a run or an agent, and search files and broker for what is left. The daemon must be stopped.
+
+    Exit code 0 when nothing is left. Backups and the outboxes of agents are not reached.
+    """
+    log_to_stderr(as_json=False, quiet=True)
+    with advising():
+        whom = _whom(agent, subject, run, everything=everything)
+        settings = load(config, journal={"path": existing(config, journal)})
+        with journal_lock(settings.journal.path):
+            if dry_run or not yes:
+                planned = erasing.erase(settings.journal.path, whom, _now(), try_only=True)
+                if dry_run or not _agreed(planned, agent):
+                    _tell_plan(planned, json=json)
+                    return
+            report = asyncio.run(_forget(settings, state, whom))
+    if json:
+        print_json(asdict(report))
+    else:
+        _tell(report)
+    if not report.verified:
+        raise typer.Exit(FAILED)
+
+
+def _whom(agent: str, subject: str | None, run: str | None, *, everything: bool) -> Whom:
+    tenant, slash, name = agent.partition("/")
+    if not slash or not name:
+        raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+    if (subject is not None) + (run is not None) + everything != 1:
+        raise NotFound("it is not said what to forget.", "Give one of --subject, --run and --all.")
+    return Whom(tenant, name, run=run, subject=subject)
+
+
+async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:
+    """Journal first, then what is made from it, then the broker, then the search."""
+    began_s, path = time.monotonic(), settings.journal.path
+    done = erasing.erase(path, whom, _now())
+    kept = assembly.segments(settings, RecordedMeasures())
+    if kept is not None:
+        kept.drop(whom.tenant, whom.agent)
+    report = Report(asdict(whom), done.messages, done.packets, done.dead_letters)
+    try:
+        await _clear(settings, state, whom, done, report)
+    except BusError as error:
+        report.broker = str(error)
+    left = _search(settings, state, done, report)
+    if left:
+        erasing.compact(path)
+        left = _search(settings, state, done, report)
+    report.left |= left
+    report.verified = not report.left and report.broker is None
+    report.seconds = round(time.monotonic() - began_s, 3)
+    return report
+
+
+def _search(settings: Settings, state: Path, done: Erased, report: Report) -> dict[str, int]:
+    """File to how many marks it has that nothing else in the journal says for itself."""
+    path = settings.journal.path
+    searched = scanning.scan([*scanning.beside(path), state], done.marks)
+    others = scanning.still_said(path, set().union(*searched.found.values()))
+    report.files_searched, report.bytes_searched = searched.files, searched.size_bytes
+    report.marks, report.said_by_others = len(done.marks), len(others)
+    return {file: len(found - others) for file, found in searched.found.items() if found - others}
+
+
+async def _clear(settings: Settings, state: Path, whom: Whom, done: Erased, report: Report) -> None:
+    """Clear the packets that stand on their topics, and look at what the broker still retains of the agent."""
+    async with broker_for(settings, state) as reached:
+        retained = Retained(reached.broker)
+        standing = await retained.packets(whom.tenant, whom.agent)
+        gone = [
+            topic
+            for topic, payload in standing.items()
+            if topics.step_of(topic) in done.packet_steps or any(mark in payload for mark in done.marks)
+        ]
+        await retained.clear(gone)
+        report.retained_cleared = len(gone)
+        left = await retained.packets(whom.tenant, whom.agent)
+        report.retained_searched = len(left)
+        report.left |= {topic: 1 for topic, payload in left.items() if any(mark in payload for mark in done.marks)}
+
+
+def _agreed(planned: Erased, agent: str) -> bool:
+    return typer.confirm(f"Erase {planned.messages:,} messages of {agent}? It cannot be undone.", err=True)
+
+
+def _tell_plan(planned: Erased, *, json: bool) -> None:
+    counts = {"messages": planned.messages, "packets": planned.packets, "dead_letters": planned.dead_letters}
+    if json:
+        print_json(counts)
+    else:
+        named = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+        out.print(f"would erase {named}; nothing is changed")
+
+
+def _tell(report: Report) -> None:
+    out.print(f"erased {report.messages:,} messages, {report.packets:,} packets, {report.dead_letters:,} dead letters")
+    out.print(
+        f"cleared {report.retained_cleared:,} retained packets, looked at {report.retained_searched} that are left"
+    )
+    size = f"{report.bytes_searched / 1e6:,.1f} MB in {report.files_searched} files"
+    out.print(f"searched {size} for {report.marks} pieces of what was erased, in {report.seconds:.2f} s")
+    if report.said_by_others:
+        out.print(f"{report.said_by_others} more pieces are said by messages that were not erased", soft_wrap=True)
+    for place, count in report.left.items():
+        out.print(f"left: {count} in {place}", soft_wrap=True, markup=False)
+    if report.broker is not None:
+        out.print(f"the broker was not looked at: {report.broker}", soft_wrap=True, markup=False)
+    out.print("[bold]nothing is left[/]" if report.verified else "[bold red]not verified[/]: run it again when mended")
+
+
+def _now() -> str:
+    return rfc3339(micros(datetime.now(UTC)))

@@ -1,0 +1,113 @@
+"""Erasure from a journal: whose rows are emptied, which stay, and that nothing of the others is touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from beforehand.backends.journal.erasing import Whom, erase
+from beforehand.backends.journal.scanning import beside, scan, still_said
+from beforehand.errors import JournalError
+from beforehand.memory.recall import Recall
+from beforehand.memory.router import recall
+from beforehand.messages.topics import Scope
+from forgetting import entry, remembered, written
+
+AT = "2026-03-02T09:00:00Z"
+SUBJECT = Whom("shop", "clerk", subject="customer-42")
+OTHER_RUN = Scope("shop", "clerk", "r2")
+OTHER_AGENT = Scope("shop", "anna", "r1")
+
+
+@pytest.fixture
+def journal(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    phone = {"subject": "customer-42", "attribute": "phone", "value": "138-2000-4711"}
+    written(
+        path,
+        [
+            entry(text="my parcel was left in the rain, says Wilhelmina", subject_ids=["customer-42"]),
+            entry(text="call me", facts=[phone]),
+            entry(kind="action", role="agent", tool="call", args={"number": "138-2000-4711"}),
+            entry(text="Customer-42 is waiting", role="agent"),
+            entry("plan", goal="help customer-42", steps=[{"id": "s1", "goal": "call"}]),
+            entry("step", step="s1", phase="begin"),
+            entry(text="the parcel of customer-421 is here", subject_ids=["customer-421"]),
+            entry(scope=OTHER_RUN, text="all is well with order W77"),
+            entry(scope=OTHER_AGENT, text="customer-42 again", subject_ids=["customer-42"]),
+        ],
+    )
+    return path
+
+
+def texts(memory):
+    return [event.text for event in memory.events]
+
+
+def test_all_that_names_the_subject_or_an_identifier_of_theirs_is_emptied_and_nothing_else(journal):
+    done = erase(journal, SUBJECT, AT)
+    assert done.messages == 5
+    memory = remembered(journal)
+    assert texts(memory) == ["", "", "", "", "the parcel of customer-421 is here", "all is well with order W77"]
+    assert not memory.facts
+    assert memory.sessions["r1"].itinerary.plan.goal == ""
+    assert texts(remembered(journal, OTHER_AGENT)) == ["customer-42 again"]
+
+
+def test_no_byte_of_it_is_left_in_the_files(journal):
+    canaries = [b"left in the rain", b"Wilhelmina", b"2000-4711"]
+    assert scan(beside(journal), canaries).found
+    erase(journal, SUBJECT, AT)
+    searched = scan(beside(journal), canaries)
+    assert searched.found == {}
+    assert searched.size_bytes > 0
+
+
+def test_what_another_agent_says_of_the_same_subject_is_known_to_be_said_by_others(journal):
+    done = erase(journal, SUBJECT, AT)
+    assert still_said(journal, done.marks) == {b"customer-42"}
+
+
+def test_a_run_is_erased_as_a_whole_and_others_stay(journal):
+    done = erase(journal, Whom("shop", "clerk", run="r1"), AT)
+    assert done.messages == 7
+    memory = remembered(journal)
+    assert texts(memory)[-1] == "all is well with order W77"
+    assert not any(texts(memory)[:-1])
+
+
+def test_an_agent_is_erased_as_a_whole_and_others_stay(journal):
+    assert erase(journal, Whom("shop", "clerk"), AT).messages == 8
+    assert not any(texts(remembered(journal)))
+    assert texts(remembered(journal, OTHER_AGENT)) == ["customer-42 again"]
+
+
+def test_e1_of_three_the_second_is_erased_and_a_fourth_is_found_beside_the_others(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    written(path, [entry(text=f"order {name} is on its way", id=name) for name in ("W101", "W202", "W303")])
+    erase(path, Whom("shop", "clerk", subject="W202"), AT)
+    written(path, [entry(text="order W404 is on its way", id="W404")])
+    memory = remembered(path)
+    for name, expected in (("W101", ["W101"]), ("W202", []), ("W303", ["W303"]), ("W404", ["W404"])):
+        found = recall(memory, Recall("exact", f"where is {name}?"))
+        assert [memory.events[one.row].id for one in found] == expected
+        for channel in ("lexical", "timeline"):
+            assert all("W202" not in memory.events[one.row].text for one in recall(memory, Recall(channel, name)))
+
+
+def test_twice_is_as_good_as_once_and_a_trial_changes_nothing(journal):
+    assert erase(journal, SUBJECT, AT, try_only=True).messages == 5
+    assert "Wilhelmina" in texts(remembered(journal))[0]
+    assert erase(journal, SUBJECT, AT).messages == 5
+    assert erase(journal, SUBJECT, AT).messages == 0
+
+
+def test_a_message_of_an_agent_that_counts_keeps_its_number(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    written(path, [entry(text=f"n {number}", epoch="e", seq=number) for number in (1, 2, 3)])
+    erase(path, Whom("shop", "clerk"), AT)
+    assert remembered(path).sessions["r1"].received["e"].ranges() == [(1, 3)]
+
+
+def test_an_agent_that_is_not_there_is_an_error_that_says_so(journal):
+    with pytest.raises(JournalError, match="nothing of shop/nobody"):
+        erase(journal, Whom("shop", "nobody"), AT)
