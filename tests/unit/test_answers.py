@@ -83,16 +83,6 @@ def test_an_identifier_is_answered_exactly_among_look_alikes():
     staged(play)
 
 
-def test_a_mode_that_is_not_served_says_which_are():
-    async def play(stage):
-        await stage.event("a plain event of this run")
-        reply = await stage.recall("x", mode="aggregate")
-        assert reply["status"] == "error"
-        assert "timeline" in reply["reason"]
-
-    staged(play)
-
-
 def test_a_reply_stays_within_the_budget_and_within_one_message():
     async def play(stage):
         for number in range(150):

@@ -54,7 +54,7 @@ def recall(
     run: Annotated[str, typer.Argument(help="Run.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
     mode: Annotated[
-        str, typer.Option(help="auto, exact, semantic, tree, timeline, facts, workflow, summary.")
+        str, typer.Option(help="auto, exact, semantic, tree, timeline, facts, workflow, summary, aggregate.")
     ] = "auto",
     k: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 10,
     config: Config = None,

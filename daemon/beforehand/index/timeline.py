@@ -144,6 +144,10 @@ class Timeline(OrderedEvents):
         strand, start, stop = self._range(start, stop, run)
         return _frequencies(self._columns.tool[strand.view(start, stop)])
 
+    def of_rows(self, rows: RowArray, k: int) -> tuple[Aggregate, RowArray, dict[int, int]]:
+        """What any rows amount to: their aggregate, the k of greatest importance, calls of each tool. O(rows)."""
+        return self._tree.of_rows(rows), self._tree.top_of(k, rows), _frequencies(self._columns.tool[rows])
+
     # --- changes after the fact ---
 
     def revise(self, rows: ArrayLike, *, importance: ArrayLike | None = None, failed: bool | None = None) -> int:

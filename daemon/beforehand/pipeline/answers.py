@@ -30,13 +30,14 @@ from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.questions import Reading, read
+from beforehand.pipeline.sums import sums_for
 from beforehand.ports import Clock, Embedder, Measures
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
 _ITEM_OVERHEAD: Final = 400
 """Bytes of an item beside its text, at most."""
-Part = Channel | Literal["workflow", "summary"]
+Part = Channel | Literal["workflow", "summary", "aggregate"]
 """What a question is put to: a channel that finds events, or what was derived from them."""
 _ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "auto": ("exact", "facts", "tree"),
@@ -47,6 +48,7 @@ _ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "facts": ("facts",),
     "workflow": ("workflow",),
     "summary": ("summary",),
+    "aggregate": ("aggregate",),
 }
 _LAST_RESORT: Final[tuple[Part, ...]] = ("summary", "window")
 _WHY: Final[dict[Part, str]] = {
@@ -56,6 +58,7 @@ _WHY: Final[dict[Part, str]] = {
     "semantic": "asked for",
     "timeline": "the question names a stretch of time or order",
     "workflow": "the question is about the way to do something",
+    "aggregate": "counts and sums over a stretch of the run",
     "summary": "the question asks for an overview, or nothing else had an answer",
     "window": "nothing else had an answer: the newest events of the run",
 }
@@ -146,9 +149,7 @@ class Answers:
 
     def _ask(self, memory: AgentMemory, session: Session, question: Question) -> Answered:
         """What is derived, then channels in the order of their exactness until there are k different finds."""
-        parts = _ROUTES.get(question.mode)
-        if parts is None:
-            raise NotFound(f"mode {question.mode!r} is not served.", f"Ask with one of {', '.join(_ROUTES)}.")
+        parts = _ROUTES[question.mode]
         reading = read(memory, session, question, self.clock.now_us())
         if question.mode == "auto":
             parts = _routed(parts, reading)
@@ -173,7 +174,12 @@ class Answers:
         elif part == "summary":
             answered.derived.extend((part, choice) for choice in summaries_for(memory, session, reading, vector))
         else:
-            asked = reading.recall(part)
+            if part == "aggregate":
+                sums, standing_out = sums_for(memory, session, reading.question, reading.rows)
+                answered.derived.extend((part, choice) for choice in sums)
+                asked = reading.only(standing_out)
+            else:
+                asked = reading.recall(part)
             asked = replace(asked, run=session.scope.run) if part == "window" else asked
             for find in recall(memory, asked, vector):
                 fact = find.standing and find.standing.claim.number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,10 @@ class Reading:
             rows=self.rows if windowed else self.known_rows,
         )
 
+    def only(self, rows: list[int]) -> Recall:
+        """These events, in this order, where they still stand: the timeline answers with the newest first."""
+        return replace(self.recall("timeline"), rows=np.array(rows[::-1], np.int64))
+
 
 def read(memory: AgentMemory, session: Session, question: Question, now_us: int) -> Reading:
     """The reading of a question that is answered at `now_us`; words of time are relative to its own `at`.
@@ -70,7 +74,7 @@ def read(memory: AgentMemory, session: Session, question: Question, now_us: int)
     rows: Rows = None
     if question.window is not None:
         rows = resolve(memory, session, question.window)
-    elif question.mode in ("auto", "timeline", "summary"):
+    elif question.mode in ("auto", "timeline", "summary", "aggregate"):
         rows = implied(memory, session, question.query, asked_us)
     windowed = rows is not None
     known_us, known_rows = FOREVER, None
