@@ -177,6 +177,10 @@ DIGESTED_RUNS: Final = 32
 DIGESTED_AT_ONCE: Final = 16
 """Events read for a summary before everybody else has a turn of the loop."""
 
+# --- weighted trees ---
+WEIGHED_RUNS: Final = 64
+"""Runs whose weighted trees are kept; past that those that were not asked for longest are grown anew when asked."""
+
 # --- rules ---
 PACK_BYTES: Final = 131_072
 """One file of a rule pack."""

@@ -37,6 +37,8 @@ ALL: Final = (
     Measure("beforehand_foresight_seconds", "histogram", "Deciding for one step, all in."),
     Measure("beforehand_recall_seconds", "histogram", "Asking one channel of memory for an agent.", ("channel",)),
     Measure("beforehand_recall_tokens_total", "counter", "Tokens of the answers that it gave.", ("channel",)),
+    Measure("beforehand_tree_nodes", "gauge", "Nodes of the weighted tree that was asked for last.", ("state",)),
+    Measure("beforehand_tree_depth", "histogram", "Depth of a weighted tree that was asked for."),
     Measure("beforehand_publish_seconds", "histogram", "From decision to the broker's PUBACK."),
     Measure("beforehand_publish_refused_total", "counter", "Publishes that the broker refused."),
     Measure("beforehand_reconnections_total", "counter", "Connections to the broker after the first.", ("lane",)),

@@ -20,7 +20,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 from beforehand import limits
 from beforehand.errors import SettingsError
 from beforehand.messages import shape, topics
-from beforehand.messages.values import Identifier, Misfit, Share
+from beforehand.messages.values import Coefficients, Identifier, Misfit, Share
 
 ENVIRONMENT_PREFIX = "BEFOREHAND_"
 NO_MODEL = "none"
@@ -137,6 +137,8 @@ class MemorySettings(Section):
         limits.AGENT_EVENTS, description="events of one agent kept with their words; older ones are cold"
     )
     segments_bytes: Annotated[int, Field(ge=0)] = Field(limits.SEGMENTS_BYTES, description="disk for segments; 0: none")
+    tree_weights: Coefficients = Field([1.0, 1.0, 0.5, 0.5], description="of importance, recency, confidence, use")
+    tree_live_nodes: Annotated[int, Field(ge=1)] = Field(512, description="live nodes of a run's weighted tree")
 
 
 class PathRuleSettings(Section):

@@ -46,7 +46,7 @@ def timeline(
         tenant, slash, name = agent.partition("/")
         if not slash or not name:
             raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
-        memory = asyncio.run(_memory(load(config, journal={"path": journal}), tenant, name, run))
+        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), tenant, name, run))
     rows = memory.timeline.render(depth)
     tools = memory.codes.words("tool")
     if json:
@@ -55,8 +55,8 @@ def timeline(
         out.print(_drawn(agent if run is None else f"{agent}/{run}", rows, tools))
 
 
-async def _memory(settings: Settings, tenant: str, agent: str, run: str | None) -> AgentMemory:
-    """The agent's events, without vectors; of one run alone when it is named."""
+async def agent_memory(settings: Settings, tenant: str, agent: str, run: str | None) -> AgentMemory:
+    """The agent's events, without vectors; of one run alone when it is named. Raises NotFound when there are none."""
     path = settings.journal.path
     if not path.is_file():
         raise NotFound(f"no journal {path}.", "Name the daemon's journal with --journal or --config.")

@@ -18,6 +18,7 @@ from beforehand.cli import (
     rules,
     run,
     train,
+    trees,
     workflows,
 )
 
@@ -31,6 +32,7 @@ run.add_to(app)
 ask.add_to(app)
 look.add_to(app)
 inspecting.add_to(app)
+trees.add_to(inspecting.inspect_app)
 keep.add_to(app)
 facts.add_to(app)
 forget.add_to(app)

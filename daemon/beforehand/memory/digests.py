@@ -90,6 +90,11 @@ def is_question(text: str) -> bool:
     return _QUESTION.search(text) is not None
 
 
+def is_decision(text: str) -> bool:
+    """Whether a sentence says that something was decided, and asks nothing."""
+    return _DECISION.search(text) is not None and not is_question(text)
+
+
 def _points(event: Remembered) -> Iterator[Point]:
     if event.kind == "action":
         yield Point(event.row, None, "did")

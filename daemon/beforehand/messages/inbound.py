@@ -213,7 +213,11 @@ class Question(Inbound):
     """An explicit question to memory (channel `recall`)."""
 
     query: Text = Field("", description="What is asked, in words.", examples=["which seat does the user like?"])
-    step: Identifier | None = Field(None, description="The step it is asked for.", examples=["s3"])
+    step: Identifier | None = Field(
+        None,
+        description="The step it is asked for; with mode `tree` and no query: what bears on this step is told.",
+        examples=["s3"],
+    )
     mode: Mode = Field("auto", description="Which channel is asked; `auto` lets the router choose.", examples=["facts"])
     window: Window | None = Field(None, description="Which stretch of the run.", examples=[{"last": 5}])
     as_of: Instant | None = Field(None, description="Valid time: what held in the world then.")

@@ -21,11 +21,13 @@ from beforehand.memory.recall import Channel, Found
 from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
 from beforehand.memory.topics import topics_near
+from beforehand.memory.trees import Trees
 from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
 from beforehand.messages.values import moment
+from beforehand.pipeline.bearing import bearing
 from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.publisher import Outgoing, Publisher
@@ -85,6 +87,7 @@ class Answers:
     policy: Policy
     root: str
     measures: Measures
+    trees: Trees
 
     async def answer(self, memory: AgentMemory, session: Session, entry: Entry) -> None:
         """Publish the reply to one question. A long run is read for its summary while others have their turns."""
@@ -173,6 +176,10 @@ class Answers:
             answered.derived.extend((part, choice) for choice in workflows_for(memory, session, reading.question))
         elif part == "summary":
             answered.derived.extend((part, choice) for choice in summaries_for(memory, session, reading, vector))
+        elif part == "tree" and not reading.question.query:
+            now_us = self.clock.now_us()
+            found = bearing(self.trees, memory, session, reading.question, self.measures, now_us)
+            answered.found.update(((find.row, None, None), find) for find in found)
         else:
             if part == "aggregate":
                 sums, standing_out = sums_for(memory, session, reading.question, reading.rows)

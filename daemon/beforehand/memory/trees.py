@@ -1,0 +1,85 @@
+"""The weighted trees of an agent's runs, each grown from its events when it is asked for, and on from there."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from beforehand import limits
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.remembered import Remembered
+from beforehand.memory.session import Session
+from beforehand.memory.steps import Step
+from beforehand.memory.weighted_tree import WeightedTree
+from beforehand.memory.weights import Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How trees grow: the weights, and the most nodes that are live; a quarter more before it is pruned."""
+
+    weights: Weights
+    live_nodes: int
+
+
+@dataclass(slots=True)
+class _Grown:
+    tree: WeightedTree
+    read_to: int = 0
+
+
+class Trees:
+    """The trees of the runs that were asked for last, at most limits.WEIGHED_RUNS of all agents."""
+
+    def __init__(self, growth: Growth) -> None:
+        self.growth = growth
+        self._known: OrderedDict[tuple[int, str], tuple[AgentMemory, _Grown]] = OrderedDict()
+
+    def of(self, memory: AgentMemory, session: Session, step: str | None = None) -> WeightedTree:
+        """The tree of a run as far as its events go. step: the one that is asked for; left out: the current one."""
+        key = id(memory), session.scope.run
+        kept = self._known.get(key)
+        if kept is None or kept[0] is not memory:
+            kept = self._known[key] = memory, _Grown(WeightedTree(session.scope.run))
+        self._known.move_to_end(key)
+        if len(self._known) > limits.WEIGHED_RUNS:
+            self._known.popitem(last=False)
+        grown = kept[1]
+        grow(grown.tree, memory, session, grown.read_to, self.growth)
+        grown.read_to = len(memory.events)
+        asked = session.itinerary.steps.get(step or session.itinerary.current or "")
+        if asked is not None:
+            grown.tree.enter(asked)
+        return grown.tree
+
+
+def grow(tree: WeightedTree, memory: AgentMemory, session: Session, start: int, growth: Growth) -> None:
+    """Add the run's events from row `start` on, as they came, each below the step that it belongs to."""
+    steps = sorted(
+        (step for step in session.itinerary.steps.values() if step.begun_at is not None),
+        key=lambda step: step.begun_at or 0,
+    )
+    rows = memory.timeline.interval(None, None, run=session.code)
+    for row in sorted(rows[rows >= start].tolist()):
+        event = memory.events[row]
+        step = _step_of(event, session, steps)
+        if step is None:
+            tree.leave()
+        elif tree.active.name != step.id:
+            tree.enter(step)
+        tree.add(event, claims=bool(memory.facts.of_row(row)))
+        if tree.live > growth.live_nodes + growth.live_nodes // 4:
+            tree.prune(growth.live_nodes, growth.weights)
+
+
+def _step_of(event: Remembered, session: Session, steps: Sequence[Step]) -> Step | None:
+    """The step that the event names, else the one begun last that was under way when it came."""
+    if event.step is not None and event.step in session.itinerary.steps:
+        return session.itinerary.steps[event.step]
+    under_way = (
+        step
+        for step in reversed(steps)
+        if (step.begun_at or 0) <= event.position and (step.ended_at is None or event.position <= step.ended_at)
+    )
+    return next(under_way, None)

@@ -1,0 +1,32 @@
+"""What bears on a step, from the weighted tree of its run."""
+
+from __future__ import annotations
+
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.recall import Found
+from beforehand.memory.session import Session
+from beforehand.memory.trees import Growth, Trees
+from beforehand.memory.weights import Weights
+from beforehand.messages.inbound import Question
+from beforehand.ports import Measures
+from beforehand.settings import MemorySettings
+
+
+def growth_of(settings: MemorySettings) -> Growth:
+    """How the weighted trees of runs grow."""
+    importance, recency, confidence, use = settings.tree_weights
+    return Growth(Weights(importance, recency, confidence, use), settings.tree_live_nodes)
+
+
+def bearing(
+    trees: Trees, memory: AgentMemory, session: Session, question: Question, measures: Measures, now_us: int
+) -> list[Found]:
+    """Events of the tree's context, in its order, without what is superseded at `now_us`."""
+    tree = trees.of(memory, session, question.step)
+    measures.gauge("beforehand_tree_nodes", tree.live, state="live")
+    measures.gauge("beforehand_tree_nodes", len(tree.nodes) - tree.live, state="archived")
+    measures.observe("beforehand_tree_depth", tree.depth)
+    stale = memory.facts.stale(now_us)
+    context = tree.context(question.k, trees.growth.weights)
+    found = [Found(node.rows[-1], None, "tree", rank, weight) for rank, (node, weight) in enumerate(context)]
+    return [find for find in found if stale is None or stale.clean(memory.events[find.row]) is None]
