@@ -129,9 +129,7 @@ class ModelsSettings(Section):
 class MemorySettings(Section):
     """What is kept in memory."""
 
-    agents_hot: Annotated[int, Field(ge=1)] = Field(
-        limits.AGENTS_HOT, description="agents kept, least recently used out"
-    )
+    agents_hot: Annotated[int, Field(ge=1)] = Field(limits.AGENTS_HOT, description="agents kept, the newest used")
     bytes: Annotated[int, Field(ge=1_000_000)] = Field(limits.MEMORY_BYTES, description="what they take, estimated")
     agent_events: Annotated[int, Field(ge=100)] = Field(
         limits.AGENT_EVENTS, description="events of one agent kept with their words; older ones are cold"

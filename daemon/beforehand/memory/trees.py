@@ -63,6 +63,8 @@ def grow(tree: WeightedTree, memory: AgentMemory, session: Session, start: int, 
     rows = memory.timeline.interval(None, None, run=session.code)
     for row in sorted(rows[rows >= start].tolist()):
         event = memory.events[row]
+        if not (event.text or event.passages or event.kind == "action"):
+            continue  # it says nothing, or is cold
         step = _step_of(event, session, steps)
         if step is None:
             tree.leave()
