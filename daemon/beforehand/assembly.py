@@ -31,12 +31,11 @@ from beforehand.lifecycle.enrolling import Enrolling, arm_builder
 from beforehand.lifecycle.reloading import Reloading
 from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.path_rules import PathRule
-from beforehand.memory.trees import Trees
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.arms import Arms, Decider
-from beforehand.pipeline.bearing import growth_of
+from beforehand.pipeline.bearing import planted
 from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.pipeline.packets import Packets
@@ -256,9 +255,7 @@ def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wai
             root=root,
             boot=boot,
         ),
-        answers=Answers(
-            publisher, parts.embedder, world.clock, policy, root, world.measures, Trees(growth_of(settings.memory))
-        ),
+        answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures, planted(settings.memory)),
         clock=world.clock,
         measures=world.measures,
         trials=Trials(Arms(Decider(foresight, policy), build), world.measures),
