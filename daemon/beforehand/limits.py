@@ -179,7 +179,7 @@ DIGESTED_AT_ONCE: Final = 16
 
 # --- weighted trees ---
 WEIGHED_RUNS: Final = 64
-"""Runs whose weighted trees are kept; past that those that were not asked for longest are grown anew when asked."""
+"""Runs of one agent whose weighted trees are kept; past that they are grown anew when asked for."""
 
 # --- rules ---
 PACK_BYTES: Final = 131_072

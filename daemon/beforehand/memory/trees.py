@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory
@@ -30,22 +31,19 @@ class _Grown:
 
 
 class Trees:
-    """The trees of the runs that were asked for last, at most limits.WEIGHED_RUNS of all agents."""
+    """The trees of the runs asked for last, at most limits.WEIGHED_RUNS of an agent; they go with its memory."""
 
     def __init__(self, growth: Growth) -> None:
         self.growth = growth
-        self._known: OrderedDict[tuple[int, str], tuple[AgentMemory, _Grown]] = OrderedDict()
+        self._known: WeakKeyDictionary[AgentMemory, OrderedDict[str, _Grown]] = WeakKeyDictionary()
 
     def of(self, memory: AgentMemory, session: Session, step: str | None = None) -> WeightedTree:
         """The tree of a run as far as its events go. step: the one that is asked for; left out: the current one."""
-        key = id(memory), session.scope.run
-        kept = self._known.get(key)
-        if kept is None or kept[0] is not memory:
-            kept = self._known[key] = memory, _Grown(WeightedTree(session.scope.run))
-        self._known.move_to_end(key)
-        if len(self._known) > limits.WEIGHED_RUNS:
-            self._known.popitem(last=False)
-        grown = kept[1]
+        run, known = session.scope.run, self._known.setdefault(memory, OrderedDict())
+        grown = known.setdefault(run, _Grown(WeightedTree(run)))
+        known.move_to_end(run)
+        if len(known) > limits.WEIGHED_RUNS:
+            known.popitem(last=False)
         grow(grown.tree, memory, session, grown.read_to, self.growth)
         grown.read_to = len(memory.events)
         asked = session.itinerary.steps.get(step or session.itinerary.current or "")
