@@ -33,9 +33,8 @@ from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.path_rules import PathRule
 from beforehand.messages import codec
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
-from beforehand.pipeline.answers import Answers
+from beforehand.pipeline.answers import Answers, planted
 from beforehand.pipeline.arms import Arms, Decider
-from beforehand.pipeline.bearing import planted
 from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.pipeline.packets import Packets

@@ -18,9 +18,9 @@ from beforehand.cli.evaluate import drawn
 from beforehand.cli.inspecting import agent_memory
 from beforehand.cli.shared import Config, Json, advising, load, out, print_json
 from beforehand.errors import NotFound
-from beforehand.memory.trees import Growth
+from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Node
-from beforehand.pipeline.bearing import growth_of, planted
+from beforehand.pipeline.bearing import growth_of
 from beforehand.settings import Settings
 from beforehand.training.collecting import Setting
 from beforehand.training.forgetting import Forgotten, forgetting
@@ -49,7 +49,7 @@ def tree(
             raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
         settings = load(config, journal={"path": journal})
         memory = asyncio.run(agent_memory(settings, tenant, name, run))
-        grown = planted(settings.memory).of(memory, memory.session(run))
+        grown = Trees(growth_of(settings.memory)).of(memory, memory.session(run))
     weights = growth_of(settings.memory).weights
     if json:
         rows = [_plain(node, node.weight(grown.events, weights)) for node in grown.nodes]

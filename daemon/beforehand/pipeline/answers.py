@@ -27,13 +27,14 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
 from beforehand.messages.values import moment
-from beforehand.pipeline.bearing import bearing
+from beforehand.pipeline.bearing import bearing, growth_of
 from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.questions import Reading, read
 from beforehand.pipeline.sums import sums_for
 from beforehand.ports import Clock, Embedder, Measures
+from beforehand.settings import MemorySettings
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()
@@ -203,6 +204,11 @@ class Answers:
             return _WHY[channel]
         near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS)
         return f"{_WHY[channel]}; nearest: {'; '.join(map(str, near))}" if near else _WHY[channel]
+
+
+def planted(settings: MemorySettings) -> Trees:
+    """The weighted trees that answers are told from, of all runs."""
+    return Trees(growth_of(settings))
 
 
 def _routed(parts: tuple[Part, ...], reading: Reading) -> tuple[Part, ...]:

@@ -18,11 +18,6 @@ def growth_of(settings: MemorySettings) -> Growth:
     return Growth(Weights(importance, recency, confidence, use), settings.tree_live_nodes)
 
 
-def planted(settings: MemorySettings) -> Trees:
-    """The weighted trees of a daemon's runs."""
-    return Trees(growth_of(settings))
-
-
 def bearing(
     trees: Trees, memory: AgentMemory, session: Session, question: Question, measures: Measures, now_us: int
 ) -> list[Found]:
