@@ -43,15 +43,19 @@ class Table(Generic[_Cell]):
 
     def extend(self, rows: Sequence[Sequence[float]]) -> int:
         """Add several rows at once; the number of the first."""
+        start = self.extend_empty(len(rows))
+        if rows:
+            self._cells[start : self.size] = rows
+        return start
+
+    def extend_empty(self, count: int) -> int:
+        """Add rows of zeros; the number of the first."""
         start = self.size
-        end = start + len(rows)
+        end = self.size = start + count
         if end > len(self._cells):
             longer = np.zeros((grown(len(self._cells), end), self._cells.shape[1]), self._cells.dtype)
             longer[:start] = self._cells[:start]
             self._cells = longer
-        if rows:
-            self._cells[start:end] = rows
-        self.size = end
         return start
 
     @property

@@ -55,6 +55,12 @@ def surrounding(path: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
+def first_index(path: str) -> int:
+    """The place in a list of what stands at `path` (2 for `items.2.id`), 0 outside of lists; of the outermost list."""
+    return next((int(step) for step in path.split(".") if step.isdigit() and len(step) < 4), 0)
+
+
+@lru_cache(maxsize=16_384)
 def nearness(need: str, key: str, around: str = "") -> int:
     """EXACT, WITHIN, AROUND, HEAD or FAR; `around` is the key of the object that holds the key."""
     asked = key_words(need)
@@ -93,5 +99,6 @@ def forget_keys() -> None:
     tells.cache_clear()
     key_words.cache_clear()
     surrounding.cache_clear()
+    first_index.cache_clear()
     nearness.cache_clear()
     shares_of.cache_clear()

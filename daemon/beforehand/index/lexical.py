@@ -65,9 +65,8 @@ class Lexical:
         self._lengths[row] = length
         self._total += length
         place = row << _CODE_BITS | _length_code(length)
-        for term, times in Counter(found).items():
-            posting = place | min(times, _TF_MAX) << 8
-            self._terms[term] = postings.extended(self._terms.get(term), posting)
+        counted = Counter(found).items()
+        postings.extend_each(self._terms, ((term, place | min(times, _TF_MAX) << 8) for term, times in counted))
 
     def search(self, query: str, k: int, rows: Rows | None = None) -> Scored:
         """The k best rows (int64) with their scores (float32, above 0), best first, ties by the newer row.

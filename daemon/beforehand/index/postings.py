@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection
-from typing import TypeAlias
+from collections.abc import Collection, Hashable, Iterable
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from beforehand.index.semantic import Rows
 
 Postings: TypeAlias = "int | array[int]"
+Key = TypeVar("Key", bound=Hashable)
 
 
 def extended(known: Postings | None, posting: int) -> Postings:
@@ -26,6 +27,18 @@ def extended(known: Postings | None, posting: int) -> Postings:
         return array("q", (known, posting))
     known.append(posting)
     return known
+
+
+def extend_each(columns: dict[Key, Postings], new: Iterable[tuple[Key, int]]) -> None:
+    """`extended` for many columns at once, in place."""
+    for key, posting in new:
+        known = columns.get(key)
+        if known is None:
+            columns[key] = posting
+        elif isinstance(known, int):
+            columns[key] = array("q", (known, posting))
+        else:
+            known.append(posting)
 
 
 def count(known: Postings) -> int:

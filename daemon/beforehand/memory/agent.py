@@ -186,8 +186,7 @@ class AgentMemory:
         found = self._fact_sources.of(entry, event, text, data, passages, authority)
         if found:
             self.facts.take(entry, found, row, authority)
-        self.shelf.put(kept, cuts)
-        session.said.take(kept, self.shelf)
+        session.said.take(kept, self.shelf, self.shelf.put(kept, cuts))
         self.slots.take(kept, self.shelf, session.said.count)
         return kept
 

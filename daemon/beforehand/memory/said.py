@@ -7,7 +7,7 @@ and numbers; `kinship` finds which earlier stretches the running one belongs to.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import count, repeat
@@ -67,11 +67,11 @@ class Said:
     uses: Table[np.int64] = field(default_factory=lambda: Table(len(Use), np.int64))
 
     def __post_init__(self) -> None:
-        self.heard.add((0,) * len(Heard))
-        self.uses.add((0,) * len(Use))
+        self.heard.extend_empty(1)
+        self.uses.extend_empty(1)
 
-    def take(self, event: Remembered, shelf: Shelf) -> None:
-        """Fold in one event that is on the shelf."""
+    def take(self, event: Remembered, shelf: Shelf, terms: Sequence[int]) -> None:
+        """Fold in one event that is on the shelf. terms: its distinct ones, ascending."""
         self.count += 1
         self.number_of[event.row] = self.count
         self.stretch_of[event.row] = self.stretches - 1
@@ -79,10 +79,7 @@ class Said:
         if not places:
             return
         columns = shelf.columns.rows[places.start : places.stop]
-        for key in columns[:, Column.KEY].tolist():
-            if key != NONE:
-                self.latest[key] = event.row
-        terms = np.unique(shelf.words.gather(np.arange(places.start, places.stop))[0]).tolist()
+        self.latest.update(dict.fromkeys(set(columns[:, Column.KEY].tolist()) - {NONE}, event.row))
         self._hear(event, terms)
         self._keep(event, set(columns[:, Column.VALUE].tolist()) - {NONE})
         if event.kind == "observation":
@@ -124,30 +121,27 @@ class Said:
         shared[focus] = 1.0
         return shared
 
-    def _hear(self, event: Remembered, terms: list[int]) -> None:
+    def _hear(self, event: Remembered, terms: Sequence[int]) -> None:
         column = _who(event)
         cells = self._words
-        stretch = self.stretches - 1
         new = [term for term in terms if term not in cells]
-        first = self.heard.extend([(0,) * len(Heard)] * len(new))
-        cells.update(zip(new, count(first)))
+        cells.update(zip(new, count(self.heard.extend_empty(len(new)))))
         self.heard.rows[[cells[term] for term in terms], column] = self.count
-        for term in terms:
-            if term not in self._running:
-                self._running[term] = None
-                self.holding[term] = postings.extended(self.holding.get(term), stretch)
+        fresh = [term for term in terms if term not in self._running]
+        self._running.update(dict.fromkeys(fresh))
+        postings.extend_each(self.holding, zip(fresh, repeat(self.stretches - 1)))
         if column == Heard.USER:
             self.newest_row, self.newest_user = event.row, self.count
 
     def _keep(self, event: Remembered, values: set[int]) -> None:
-        for value in sorted(values):
-            row = self._values.get(value)
-            if row is None:
-                row = self._values[value] = self.uses.add((0,) * len(Use))
-            self.uses.rows[row, Use.SEEN] += 1
-            if event.kind == "action":
-                self.uses.rows[row, Use.USED] += 1
-                self.uses.rows[row, Use.USED_AT] = self.count
+        cells = self._values
+        new = sorted(values - cells.keys())
+        cells.update(zip(new, count(self.uses.extend_empty(len(new)))))
+        rows = [cells[value] for value in values]
+        self.uses.rows[rows, Use.SEEN] += 1
+        if event.kind == "action":
+            self.uses.rows[rows, Use.USED] += 1
+            self.uses.rows[rows, Use.USED_AT] = self.count
 
 
 def _newest(stretches: Postings) -> Iterable[int]:

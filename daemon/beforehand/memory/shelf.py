@@ -15,7 +15,7 @@ import numpy as np
 
 from beforehand import limits
 from beforehand.index.growing import Codes, Ints, Ragged, Table
-from beforehand.index.keys import surrounding
+from beforehand.index.keys import first_index, surrounding
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
 from beforehand.index.shapes import kinds_in, outline
@@ -118,39 +118,48 @@ class Shelf:
         code = int(self.columns.rows[place, Column.KEY])
         return self.keys[code] if code != NONE else frozenset()
 
-    def put(self, event: Remembered, cuts: Sequence[Cut]) -> None:
-        """Add the passages of the next event."""
+    def put(self, event: Remembered, cuts: Sequence[Cut]) -> list[int]:
+        """Add the passages of the next event; its distinct terms, ascending."""
         self._first.append(self.columns.size)
-        codes = self.terms
-        groups: dict[int, dict[int, None]] = {}
-        for cut in cuts:
-            if len(cut.value) <= _SHORT_VALUE_WORDS:
-                groups.setdefault(cut.passage.group, {}).update(dict.fromkeys(map(codes.__getitem__, cut.value)))
-        first = self.records.extend(list(groups.values()))
-        records = {group: first + number for number, group in enumerate(groups)}
-        columns, said, values = [], [], []
-        for cut in cuts:
-            said.append([codes[word] for word in cut.words])
-            columns.append(self._codes_of(event, cut, records.get(cut.passage.group, NONE)))
-            values.append([codes[word] for word in cut.value])
-        self.columns.extend(columns)
-        self.fixed.extend([_fixed(event, cut) for cut in cuts])
+        terms = self.terms
+        short = [[terms[word] for word in cut.value] if len(cut.value) <= _SHORT_VALUE_WORDS else None for cut in cuts]
+        records = self._records_of(cuts, short)
+        said, values = [], []
+        for cut, value in zip(cuts, short, strict=True):
+            said.append([terms[word] for word in cut.words])
+            values.append([terms[word] for word in cut.value] if value is None else value)
         self.words.extend(said)
         self.value_words.extend(values)
-        for term in dict.fromkeys(chain.from_iterable(said)):
-            self.frequency[term] = self.frequency.get(term, 0) + 1
+        tool = self._tool_code(event.tool) if cuts else NONE
+        self.columns.extend([self._codes_of(event.row, tool, cut, records) for cut in cuts])
+        own = _of_event(event)
+        self.fixed.extend([_of_passage(cut) + own for cut in cuts])
+        distinct = set(chain.from_iterable(said))
+        frequency = self.frequency
+        for term in distinct:
+            frequency[term] = frequency.get(term, 0) + 1
+        return sorted(distinct)
 
-    def _codes_of(self, event: Remembered, cut: Cut, record: int) -> tuple[int, ...]:
+    def _records_of(self, cuts: Sequence[Cut], short: Sequence[list[int] | None]) -> dict[int, int]:
+        """The row of `records` of each group: the terms of its short values."""
+        groups: dict[int, dict[int, None]] = {}
+        for cut, value in zip(cuts, short, strict=True):
+            if value is not None:
+                groups.setdefault(cut.passage.group, {}).update(dict.fromkeys(value))
+        first = self.records.extend(list(groups.values()))
+        return {group: first + number for number, group in enumerate(groups)}
+
+    def _codes_of(self, row: int, tool: int, cut: Cut, records: dict[int, int]) -> tuple[int, ...]:
         passage = cut.passage
         value = passage.value
         return (
-            event.row,
+            row,
             self.key_code(cut.key),
             self.values[_folded(value)] if value else NONE,
             self.outlines[outline(value)] if value else NONE,
-            record,
+            records.get(passage.group, NONE),
             kinds_in(value if value and passage.kind == "leaf" else passage.text),
-            self._tool_code(event.tool),
+            tool,
             passage.kind == "record",
             self._name_code(passage),
             count_tokens(passage.text),
@@ -194,20 +203,26 @@ def _folded(text: str) -> str:
     return text if folded == text else folded
 
 
-def _fixed(event: Remembered, cut: Cut) -> tuple[float, ...]:
+def _of_passage(cut: Cut) -> tuple[float, ...]:
+    """The first of `Fixed`: what a passage has for itself."""
     passage = cut.passage
-    element = next((int(step) for step in passage.path.split(".") if step.isdigit() and len(step) < 4), 0)
     return (
-        float(passage.kind == "leaf"),
-        float(cut.identifier),
+        passage.kind == "leaf",
+        cut.identifier,
         1.0 / (1 + passage.depth),
         1.0 / (1 + passage.position),
         min(1.0, len(passage.text) / limits.PASSAGE_CHARS),
-        1.0 / (1 + element),
+        1.0 / (1 + first_index(passage.path)),
         min(1.0, len(cut.key) / 4),
-        float(event.authority == "user"),
-        float(event.authority == "agent" and event.kind != "action"),
-        float(event.kind == "action"),
-        float(event.ok is False),
-        1.0 / len(event.passages),
+    )
+
+
+def _of_event(event: Remembered) -> tuple[float, ...]:
+    """The last of `Fixed`: what all passages of an event share."""
+    return (
+        event.authority == "user",
+        event.authority == "agent" and event.kind != "action",
+        event.kind == "action",
+        event.ok is False,
+        1.0 / max(1, len(event.passages)),
     )
