@@ -62,6 +62,8 @@ _ENTITY: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_CUE: Final = re.compile(r"[0-9@/\\]|\.\w")
+"""Every entity has a digit, an at sign, a slash, or a file's ending."""
 _DATE: Final = re.compile(_DATE_FORMS, re.VERBOSE | re.IGNORECASE)
 _CACHED: Final = 4_096
 _CACHED_CHARS: Final = 160
@@ -134,6 +136,8 @@ def _entities(text: str) -> list[Entity]:
 @lru_cache(maxsize=_CACHED)
 def _spans(form: str) -> tuple[tuple[str, int, int], ...]:
     """(group of _ENTITY, start, end) of what may be an entity: no digit decides it, so all stand as 9 in `form`."""
+    if _CUE.search(form) is None:
+        return ()
     found = ((match.lastgroup, *match.span()) for match in _ENTITY.finditer(form))
     return tuple((group, start, end) for group, start, end in found if group in _READERS)
 

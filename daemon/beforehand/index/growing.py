@@ -37,10 +37,6 @@ class Table(Generic[_Cell]):
         self._cells: NDArray[_Cell] = np.zeros((0, width), dtype)
         self.size = 0
 
-    def add(self, row: Sequence[float]) -> int:
-        """Add a row; its number."""
-        return self.extend((row,))
-
     def extend(self, rows: Sequence[Sequence[float]]) -> int:
         """Add several rows at once; the number of the first."""
         start = self.extend_empty(len(rows))
@@ -73,10 +69,6 @@ class Ragged:
         self._flat: NDArray[np.int32] = np.zeros(0, np.int32)
         self._ends = np.zeros(1, np.int64)
         self.size = 0
-
-    def add(self, row: Collection[int]) -> int:
-        """Add a row; its number."""
-        return self.extend((row,))
 
     def extend(self, rows: Sequence[Collection[int]]) -> int:
         """Add several rows at once; the number of the first."""

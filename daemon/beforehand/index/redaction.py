@@ -17,11 +17,12 @@ MARK: Final = "[redacted]"
 
 
 class _Rule(NamedTuple):
-    """hints: the rule is tried only where one of these stands in the lower-case text."""
+    """The rule is tried only where one of `hints` stands in the lower-case text and `cue`, if there is one, is found."""
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
     replace: Callable[[re.Match[str]], str | None]
+    cue: re.Pattern[str] | None = None
 
 
 def redact(text: str) -> tuple[str, int]:
@@ -30,10 +31,19 @@ def redact(text: str) -> tuple[str, int]:
     count = 0
     if "-----begin" in low:
         text, count = _without_keys(text)
-    for place in sorted({place for hint, place in _HINTED if hint in low}):
+    for place in _tried(low):
         text, found = _replaced(text, _RULES[place])
         count += found
     return text, count
+
+
+def _tried(low: str) -> list[int]:
+    """Places of the rules that a lower-case text calls for, in their order."""
+    places = [place for place, hints, cue in _CUED if any(hint in low for hint in hints) and cue.search(low)]
+    for mark, hints in _HINTED.items():
+        if mark in low:
+            places += [place for hint, place in hints if hint in low]
+    return sorted(set(places))
 
 
 def redact_field(name: str, value: str) -> tuple[str, int]:
@@ -148,12 +158,6 @@ def _form(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w\-]){pattern}")
 
 
-_KEY_HINTS: Final = tuple(
-    f"{word}{joint}key"
-    for word in ("api", "access", "private", "auth", "encryption", "signing", "master", "account")
-    for joint in ("", "_", "-", " ")
-)
-
 _RULES: Final = (
     _Rule(("sk-",), _form(r"sk-(?=[\w\-]*\d|[A-Za-z]{20})[\w\-]{16,}"), _whole),
     _Rule(("k_live_", "k_test_", "whsec_"), _form(r"(?:[rsp]k_(?:live|test)_|whsec_)[A-Za-z0-9]{10,}"), _whole),
@@ -196,13 +200,14 @@ _RULES: Final = (
     ),
     _Rule(("curl", "wget"), re.compile(r"(\s(?:-u|--user)[ =][\"']?[^\s:\"']+:)([^\s\"']+)()"), _second),
     _Rule(
-        (*_KEY_HINTS, "pass", "pwd", "secret", "token", "credential", "密", "口令", "パスワード", "비밀", "contrase"),
+        ("key", "pass", "pwd", "secret", "token", "credential", "密", "口令", "パスワード", "비밀", "contrase"),
         re.compile(
             rf"(?P<name>{_NAMES})(?P<sign>\\*[\"'`]?\s{{0,8}}(?::=|[:=：])\s{{0,8}})"
             r"(?:\\*(?P<mark>[\"'`])(?P<quoted>[^\"'`\n\\]+)|(?P<bare>[^\s\"'`,;\\&|)}\]]+))",
             re.IGNORECASE,
         ),
         _assigned,
+        re.compile(rf"(?:{_NAMES})\\*[\"'`]?\s{{0,8}}[:=：]"),
     ),
     _Rule(
         ("pass", "密", "パスワード", "비밀", "pin ", "token", "secret", "api key"),
@@ -212,12 +217,18 @@ _RULES: Final = (
             re.IGNORECASE,
         ),
         _stated,
+        re.compile(rf"(?:{_PERSONAL}|\bpin(?: code)?|token|api key|secret)\s?(?:is|was|are|是|为|は)"),
     ),
     _Rule(("</",), re.compile(rf"(<[\w:.\-]{{0,40}}?(?:{_NAMES})>)([^<\s]+)(</)", re.IGNORECASE), _second),
 )
 
 
-_HINTED: Final = tuple((hint, place) for place, rule in enumerate(_RULES) for hint in rule.hints)
+_CUED: Final = tuple((place, rule.hints, rule.cue) for place, rule in enumerate(_RULES) if rule.cue)
+_HINTED: Final[dict[str, list[tuple[str, int]]]] = {}
+"""Hints with their rules, by a mark without which none of them stands in a text."""
+for _place, _rule in enumerate(_RULES):
+    for _hint in _rule.hints if _rule.cue is None else ():
+        _HINTED.setdefault(next((mark for mark in "_-:./" if mark in _hint), ""), []).append((_hint, _place))
 
 
 def _replaced(text: str, rule: _Rule) -> tuple[str, int]:

@@ -13,16 +13,24 @@ def test_names_get_numbers_in_order_of_first_use():
 
 def test_a_table_keeps_all_rows_in_order_while_it_grows():
     table = Table(2, np.int64)
-    numbers = [table.add((n, -n)) for n in range(300)]
+    numbers = [table.extend([(n, -n)]) for n in range(300)]
     assert numbers == list(range(300))
     assert table.rows.tolist() == [[n, -n] for n in range(300)]
+
+
+def test_empty_rows_of_a_table_are_zeros_until_they_are_written():
+    table = Table(2, np.int64)
+    assert (table.extend_empty(3), table.extend_empty(200)) == (0, 3)
+    table.rows[202] = 7
+    assert table.rows.shape == (203, 2)
+    assert table.rows.sum() == 14
 
 
 def test_ragged_rows_are_gathered_with_their_owners_in_the_order_asked_for():
     ragged = Ragged()
     rows = [list(range(n % 5)) for n in range(200)]
     for row in rows:
-        ragged.add(row)
+        ragged.extend([row])
     asked = np.array([7, 0, 199, 7, 5])
     values, owners = ragged.gather(asked)
     expected = [(value, owner) for owner, row in enumerate(asked.tolist()) for value in rows[row]]
@@ -31,6 +39,6 @@ def test_ragged_rows_are_gathered_with_their_owners_in_the_order_asked_for():
 
 def test_gathering_nothing_gives_nothing():
     ragged = Ragged()
-    ragged.add([1, 2])
+    ragged.extend([[1, 2]])
     values, owners = ragged.gather(np.zeros(0, np.int64))
     assert len(values) == len(owners) == 0
