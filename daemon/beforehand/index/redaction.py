@@ -17,7 +17,7 @@ MARK: Final = "[redacted]"
 
 
 class _Rule(NamedTuple):
-    """The rule is tried only where one of `hints` stands in the lower-case text and `cue`, if there is one, is found."""
+    """Tried only where one of `hints` stands in the lower-case text, and where `cue`, if any, is found there."""
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
