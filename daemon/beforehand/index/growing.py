@@ -37,6 +37,10 @@ class Table(Generic[_Cell]):
         self._cells: NDArray[_Cell] = np.zeros((0, width), dtype)
         self.size = 0
 
+    def add(self, row: Sequence[float]) -> int:
+        """Add a row; its number."""
+        return self.extend((row,))
+
     def extend(self, rows: Sequence[Sequence[float]]) -> int:
         """Add several rows at once; the number of the first."""
         start = self.extend_empty(len(rows))

@@ -13,7 +13,7 @@ def test_names_get_numbers_in_order_of_first_use():
 
 def test_a_table_keeps_all_rows_in_order_while_it_grows():
     table = Table(2, np.int64)
-    numbers = [table.extend([(n, -n)]) for n in range(300)]
+    numbers = [table.add((n, -n)) for n in range(300)]
     assert numbers == list(range(300))
     assert table.rows.tolist() == [[n, -n] for n in range(300)]
 
