@@ -116,14 +116,15 @@ class _Writer:
         names = [_clean(str(key)) for key in record]
         short = [_short(value) for value in record.values()]
         told = [pair for pair in zip(names, short, strict=True) if pair[1]]
-        filed = _FILED.match(place.key) is not None
-        identity = _identity(told) or (_said(place.outer, place.key) if filed else place.about)
-        place = place._replace(group=self._groups, about=identity)
-        if filed and all(value != place.key for _, value in told):
-            self._leaf(place.key, place._replace(key=place.outer, about=""))
+        path, key, _, depth, about, outer = place
+        filed = _FILED.match(key) is not None
+        about = _identity(told) or (_said(outer, key) if filed else about)
+        place = _Place(path, key, self._groups, depth, about, outer)
+        if filed and key not in short:
+            self._leaf(key, _Place(path, outer, self._groups, depth))
         if len(told) > 1:
             summary = _joined(told)
-            if (place.path, summary) not in self._seen:
+            if (path, summary) not in self._seen:
                 self._emit(summary, place, None, "record")
         for name, value, shown in zip(names, record.values(), short, strict=True):
             inner = place.below(name, name)
@@ -140,8 +141,9 @@ class _Writer:
         if "\n" in value or len(told) > limits.PASSAGE_CHARS or sentences.is_series(value):
             self._prose(value, place)
             return
-        if place.about and not place.about.startswith(told[: len(place.about)]):
-            with_record = f"{told} ({place.about})"
+        about = place.about
+        if about and not about.startswith(told[: len(about)]):
+            with_record = f"{told} ({about})"
             told = with_record if len(with_record) <= limits.PASSAGE_CHARS else told
         self._emit(told, place, value, "leaf")
 
@@ -162,15 +164,15 @@ class _Writer:
                 self._emit(piece, place, None, "line" if listing else "sentence")
 
     def _emit(self, text: str, place: _Place, value: str | None, kind: PassageKind) -> None:
-        position = len(self.passages)
+        passages = self.passages
+        position = len(passages)
         if position == limits.PASSAGES_PER_EVENT:
             self.full = True
             return
-        self.passages.append(
-            Passage(text, place.path, place.key, value, kind, place.group, position, place.depth, place.about)
-        )
+        path, key, group, depth, about, _ = place
+        passages.append(Passage(text, path, key, value, kind, group, position, depth, about))
         if kind == "record":
-            self._seen.add((place.path, text))
+            self._seen.add((path, text))
 
 
 def scalar(value: Any) -> str:
@@ -214,10 +216,8 @@ def _identity(told: Iterable[tuple[str, str]]) -> str:
 
 def _joined(told: list[tuple[str, str]]) -> str:
     """`key: value, key: value`, as many leaves as fit."""
-    text = ""
-    for key, value in told[:_RECORD_LEAVES]:
-        longer = f"{text}, {key}: {value}" if text else f"{key}: {value}"
-        if len(longer) > limits.PASSAGE_CHARS:
-            break
-        text = longer
-    return text or told[0][1]
+    parts = [f"{key}: {value}" for key, value in told[:_RECORD_LEAVES]]
+    room = limits.PASSAGE_CHARS - sum(map(len, parts)) - 2 * (len(parts) - 1)
+    while parts and room < 0:
+        room += len(parts.pop()) + 2
+    return ", ".join(parts) or told[0][1]

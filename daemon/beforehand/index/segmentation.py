@@ -39,6 +39,7 @@ _LETTER: Final = rf"[\w{_MARKS}{_SPACELESS}]"
 _CHUNK: Final = re.compile(rf"{_LETTER}(?:{_LETTER}++|['’\-.@/:+#\\](?={_LETTER})|,(?=\d\d\d(?!\d))|://(?=\w))*+")
 _RUN: Final = re.compile(rf"(?P<spaceless>[{_SPACELESS}]+)|[^{_SPACELESS}]+")
 _JOINT: Final = re.compile(rf"[^\w{_MARKS}]+|_+")
+_DIGITS: Final = "0123456789"
 _RUNS: Final = re.compile(r"[0-9]+|[^0-9]+")
 _CASE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,:/-][0-9]+)*\Z")
@@ -94,6 +95,12 @@ def name_words(name: str) -> frozenset[str]:
     return frozenset(words(name))
 
 
+@lru_cache(maxsize=_CACHED)
+def name_terms(name: str) -> tuple[str, ...]:
+    """The `terms` of what many texts repeat: a key, the name of a record."""
+    return tuple(terms(name))
+
+
 def spelled(text: str) -> Iterator[tuple[str, str]]:
     """(index term, word as it may be shown) for `text`, in order: a word in full, a part of an identifier as it is."""
     for chunk in _chunks(text):
@@ -106,11 +113,12 @@ def forget_words() -> None:
     """Drop the words remembered to save work, so that nothing erased stays in them."""
     _terms_of.cache_clear()
     name_words.cache_clear()
+    name_terms.cache_clear()
 
 
 def remembered_words() -> int:
     """How many words are remembered to save work."""
-    return _terms_of.cache_info().currsize + name_words.cache_info().currsize
+    return sum(kept.cache_info().currsize for kept in (_terms_of, name_words, name_terms))
 
 
 def _chunks(text: str) -> list[str]:
@@ -176,6 +184,9 @@ def _split(piece: str, *, joined: bool) -> list[str]:
         if len(runs) > 1:
             parts.append(part.lower())
         for run in runs if len(runs) <= _RUNS_MAX else ():
+            if run[0] in _DIGITS:
+                parts += [run] if joined else []
+                continue
             cased = _CASE.findall(run) if run.isascii() else [run]
             if joined and len(cased) != 1:
                 parts.append(stem(run.lower()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from beforehand.index.passages import Passage
-from beforehand.index.segmentation import name_words, terms
+from beforehand.index.segmentation import name_terms, name_words, terms
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
 
@@ -66,14 +66,21 @@ def cuts_of(passages: list[Passage]) -> list[Cut]:
 
 
 def _cut(passage: Passage) -> Cut:
-    value = passage.value
-    found = terms(passage.text)
+    value, key, about = passage.value, passage.key, passage.about
+    in_value = terms(value) if value else []
+    told = f"{key}: {value}" if key else value
+    if passage.text == told:
+        found = [*name_terms(key), *in_value]
+    elif about and passage.text == f"{told} ({about})":
+        found = [*name_terms(key), *in_value, *name_terms(about)]
+    else:
+        found = terms(passage.text)
     return Cut(
         passage=passage,
-        key=name_words(passage.key) if passage.key else _NOTHING,
+        key=name_words(key) if key else _NOTHING,
         terms=found,
         words=sorted(set(found)),
-        value=sorted(set(terms(value))) if value else [],
+        value=sorted(set(in_value)),
         identifier=is_identifier(passage),
     )
 
