@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -93,7 +92,7 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Pa
         measures=measures,
         parts=parts or read_parts(settings),
     )
-    return daemon_on(settings, world, secrets.token_hex(8), lambda: uuid.uuid4().hex)
+    return daemon_on(settings, world, secrets.token_hex(8), _counting(f"{secrets.token_hex(12)}-"))
 
 
 def daemon_on(settings: Settings, world: World, boot: str, new_id: Callable[[], str]) -> Daemon:
@@ -295,6 +294,6 @@ def _sender(publisher: Publisher) -> Callable[[str, Receipt | CumulativeReceipt]
 
 
 def _counting(prefix: str) -> Callable[[], str]:
-    """Ids in order, so that a replay repeats exactly."""
+    """Ids in order: a replay repeats exactly; behind a drawn prefix they are nobody else's."""
     count = iter(range(1, 2**62))
     return lambda: f"{prefix}{next(count)}"

@@ -123,6 +123,14 @@ def outline(value: str) -> str:
     return _outline(value[:_LONG].translate(SAME_DIGIT))
 
 
+def look(value: str) -> tuple[int, str]:
+    """`kinds_in` and `outline` of a value."""
+    if len(value) > _LONG:
+        return kinds_in(value), outline(value)
+    form = value.translate(SAME_DIGIT)
+    return _kinds_in(form), _outline(form)
+
+
 @lru_cache(maxsize=_CACHED)
 def _outline(form: str) -> str:
     return _RUNS.sub(r"\1\1", _LETTERS.sub("a", _DIGIT.sub("9", form)))

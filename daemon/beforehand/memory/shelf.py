@@ -18,7 +18,7 @@ from beforehand.index.growing import Codes, Ints, Ragged, Table
 from beforehand.index.keys import first_index, surrounding
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
-from beforehand.index.shapes import kinds_in, outline
+from beforehand.index.shapes import kinds_in, look
 from beforehand.index.tokens import count_tokens
 from beforehand.memory.remembered import Cut, Remembered
 
@@ -151,16 +151,20 @@ class Shelf:
 
     def _codes_of(self, row: int, tool: int, cut: Cut, records: dict[int, int]) -> tuple[int, ...]:
         passage = cut.passage
-        value = passage.value
+        value, kind = passage.value, passage.kind
+        kinds, code, form = 0, NONE, NONE
+        if value:
+            kinds, outline = look(value)
+            code, form = self.values[_folded(value)], self.outlines[outline]
         return (
             row,
             self.key_code(cut.key),
-            self.values[_folded(value)] if value else NONE,
-            self.outlines[outline(value)] if value else NONE,
+            code,
+            form,
             records.get(passage.group, NONE),
-            kinds_in(value if value and passage.kind == "leaf" else passage.text),
+            kinds if value and kind == "leaf" else kinds_in(passage.text),
             tool,
-            passage.kind == "record",
+            kind == "record",
             self._name_code(passage),
             count_tokens(passage.text),
         )

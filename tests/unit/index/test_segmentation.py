@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beforehand.index.segmentation import query_terms, terms, words
+from beforehand.index.segmentation import name_terms, query_terms, terms, words
 from beforehand.index.stemming import stem
 
 
@@ -111,3 +111,14 @@ def test_forms_of_a_word_meet(forms):
 @pytest.mark.parametrize("word", ["king", "red", "bed", "is", "ring", "sing", "gas", "w6067464", "名字", "status"])
 def test_what_only_looks_like_an_ending_stays(word):
     assert stem(word) == word
+
+
+def test_the_terms_of_a_leaf_are_those_of_its_key_its_value_and_its_record():
+    for key, value, about in (("order_id", "#W1", "name: Desk"), ("a:", "b/c", "id: 7"), ("名称", "日本", "name: é")):
+        whole = terms(f"{key}: {value} ({about})")
+        assert [*name_terms(key), *terms(value), *name_terms(about)] == whole
+
+
+@pytest.mark.parametrize(("number", "found"), [("0815", ["0815"]), ("9" * 200, ["9" * 128]), ("٣٤", ["٣٤"])])
+def test_a_number_is_one_term_as_it_stands(number, found):
+    assert terms(number) == found
