@@ -24,6 +24,7 @@ from rich.table import Table
 
 NAMES = (
     "latency",
+    "folding",
     "restart",
     "footprint",
     "journal",
