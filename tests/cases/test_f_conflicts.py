@@ -141,6 +141,18 @@ def test_what_is_withdrawn_stands_no_longer_and_what_is_claimed_after_it_does():
     staged(play)
 
 
+def test_a_withdrawal_that_names_a_value_takes_back_no_other():
+    async def play(stage):
+        code = {"subject": "door", "attribute": "code"}
+        await stage.event("the door code is 11", role="user", facts=[{**code, "value": "11"}])
+        await stage.event("not 22 any more", role="user", facts=[{**code, "value": "22", "withdrawn": True}])
+        assert [item["text"] for item in await answers(stage, "code of the door")] == ["door code: 11"]
+        await stage.event("not 11 any more", role="user", facts=[{**code, "value": "11", "withdrawn": True}])
+        assert await answers(stage, "code of the door") == []
+
+    staged(play)
+
+
 def test_a_packet_says_how_often_a_fact_changed_and_when_it_was_confirmed():
     async def play(stage):
         for value in ("Python", "Go", "Rust", "Rust"):

@@ -45,7 +45,7 @@ def taken(book, one, row):
     said = Statement(
         subject=subject.upper() if row % 2 else subject,
         attribute=attribute,
-        value=one.value,
+        value=None if one.withdrawn else one.value,
         space=space,
         from_us=one.from_us,
         to_us=one.to_us,
