@@ -5,6 +5,7 @@ A definition is frozen into the register when it is started, so that editing its
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -145,7 +146,10 @@ class Register:
 
     def _write(self, entries: list[Started]) -> None:
         beside = self._file.with_suffix(".new")
-        beside.write_bytes(_ENTRIES.dump_json(entries, indent=2) + b"\n")
+        with beside.open("wb") as file:
+            file.write(_ENTRIES.dump_json(entries, indent=2) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
         beside.replace(self._file)
 
     @contextmanager

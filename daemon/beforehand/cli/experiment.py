@@ -114,6 +114,11 @@ def power(
                 "it takes an effect other than 0, and either --baseline or --deviation.",
                 "Such as --baseline 0.55 --effect 0.068, or --deviation 120 --effect 20.",
             )
+        if baseline is not None and not 0 <= baseline + effect <= 1:
+            raise ExperimentError(
+                f"a share of {baseline:g} cannot change by {effect:+g}.",
+                f"Give an --effect from {-baseline:g} to {1 - baseline:g}.",
+            )
         told = _analysis().powered(effect, baseline, deviation, alpha, power, share, units)
     _tell(told, json=json)
 

@@ -66,7 +66,7 @@ async def report_of(journal: Journal, started: Started | None) -> Report:
         return Report(None, None, None, silence)
     seen = await observe(journal, started)
     analysis = analyse(started.experiment, seen.exposed, seen.assigned)
-    return Report(started, analysis, judge(analysis), silence)
+    return Report(started, analysis, judge(analysis, stopped=started.stopped_at is not None), silence)
 
 
 def silenced(logged: Logged) -> list[dict[str, Any]]:
@@ -105,6 +105,7 @@ def plain(report: Report) -> dict[str, Any]:
         "verdict": asdict(verdict),
         "assigned": asdict(analysis.assigned),
         "exposed": asdict(analysis.sizes),
+        "valued": asdict(analysis.valued),
         "comparisons": [{**asdict(one), "metric": one.metric.model_dump(mode="json")} for one in analysis.comparisons],
         "silence": report.silence,
     }
@@ -128,11 +129,11 @@ def _show_experiment(analysis: Analysis, verdict: Verdict) -> None:
         out.print(f"  {reason}", markup=False, soft_wrap=True)
     if verdict.needed is not None:
         out.print(f"  about {verdict.needed:,} further units are needed")
-    for what, sizes in (("assigned", analysis.assigned), ("exposed", analysis.sizes)):
+    for what, sizes in analysis.stages:
         counts = ", ".join(f"{arm} {count:,}" for arm, count in zip(sizes.arms, sizes.counts, strict=True))
         alarm = " [bold red]sample ratio mismatch[/]" if sizes.mismatch else ""
         out.print(f"{what}: {counts}; p {sizes.p_always:.3g} at any look, {sizes.p_chi_square:.3g} at one{alarm}")
-    if analysis.assigned.mismatch or analysis.sizes.mismatch:
+    if analysis.mismatch:
         return
     table = Table(
         "metric", "arm", "control", "treated", "effect", "at any look", "at one look", "p (Holm)", "units", box=None

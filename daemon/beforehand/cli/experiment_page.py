@@ -27,15 +27,14 @@ svg text { font-size: 12px; fill: currentColor; } .verdict { font-size: 1.3rem; 
 def page_of(analysis: Analysis, verdict: Verdict, silence: Sequence[dict[str, Any]]) -> str:
     """The whole page. On a sample ratio mismatch it shows no effect."""
     experiment = analysis.experiment
-    mismatch = analysis.assigned.mismatch or analysis.sizes.mismatch
     body = [
         f"<h1>{escape(experiment.name)}</h1>",
         f"<p>{escape(experiment.why)}</p>" if experiment.why else "",
         _verdict(verdict),
         "<h2>Sizes of the arms</h2>",
-        *(_sizes(sizes, what) for sizes, what in ((analysis.assigned, "assigned"), (analysis.sizes, "exposed"))),
+        *(_sizes(sizes, what) for what, sizes in analysis.stages),
     ]
-    if not mismatch:
+    if not analysis.mismatch:
         body += ["<h2>Effects</h2>", _table(analysis.comparisons)]
         body += [_plot(one, experiment.effect) for one in analysis.primary if one.looks]
         guarded = [one for one in analysis.comparisons if one.harm is not None]

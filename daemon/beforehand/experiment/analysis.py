@@ -45,7 +45,7 @@ class Look:
 class Comparison:
     """One metric, one arm against the control.
 
-    p_always, p_fixed: for one metric alone; holm, holm_fixed: corrected over the arms of the primary metric, and over
+    p_always, p_fixed: of this question alone; holm, holm_fixed: corrected over the arms of the primary metric, and over
     all other questions together. harm: of a guardrail, how much worse it is, at least and at most, each at every look.
     shrunk: by what share the covariate made the standard error smaller. unknown: units without a value.
     """
@@ -90,12 +90,26 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that a report shows and a verdict is made from. assigned: before exposure; sizes: of what is analysed."""
+    """All that a report shows and a verdict is made from.
+
+    assigned: units before exposure; sizes: those that were exposed; valued: those of which the primary metric is known.
+    """
 
     experiment: Experiment
     assigned: Sizes
     sizes: Sizes
+    valued: Sizes
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def stages(self) -> tuple[tuple[str, Sizes], ...]:
+        """The sizes from assignment to what is compared, each with its name."""
+        return ("assigned", self.assigned), ("exposed", self.sizes), ("with a value", self.valued)
+
+    @property
+    def mismatch(self) -> bool:
+        """Whether the arms have wrong sizes at some stage; then no effect is to be believed."""
+        return any(sizes.mismatch for _, sizes in self.stages)
 
     @property
     def primary(self) -> tuple[Comparison, ...]:
@@ -110,22 +124,35 @@ def analyse(
     sizes = sizes_of(experiment, observations)
     whole = sizes if assigned is None else sizes_of(experiment, assigned)
     if experiment.served[0].interleave:
-        return Analysis(experiment, whole, sizes, _drafted(experiment, observations))
+        drafted = _drafted(experiment, observations)
+        valued = _sizes(experiment, [sum(one.units for one in drafted)])
+        return Analysis(experiment, whole, sizes, valued, drafted)
     control, *treated = experiment.served
     found = [
         _compared(experiment, observations, metric, control.name, arm.name, len(treated))
         for metric in experiment.metrics
         for arm in treated
     ]
-    return Analysis(experiment, whole, sizes, _corrected([one for one in found if one is not None], experiment.alpha))
+    compared = _corrected([one for one in found if one is not None], experiment.alpha)
+    return Analysis(experiment, whole, sizes, _valued(experiment, observations), compared)
 
 
 def sizes_of(experiment: Experiment, observations: Sequence[Observation]) -> Sizes:
     """Units of each arm that is served. An arm that is not is none of them."""
+    units = [one.arm for one in first_seen(observations)]
+    return _sizes(experiment, [units.count(arm.name) for arm in experiment.served])
+
+
+def _valued(experiment: Experiment, observations: Sequence[Observation]) -> Sizes:
+    """Units with a value of the primary metric: where one arm makes runs end unheard, the others look worse."""
+    arms = [arm.name for arm in experiment.served]
+    units = units_of(observations, experiment.primary, arms)
+    return _sizes(experiment, np.bincount(units.arms, minlength=len(arms)).tolist())
+
+
+def _sizes(experiment: Experiment, counts: Sequence[int]) -> Sizes:
     allocation = experiment.allocation
     pairs = [(arm, share) for arm, share in zip(allocation.arms, allocation.shares, strict=True) if share]
-    units = [one.arm for one in first_seen(observations)]
-    counts = [units.count(arm) for arm, _ in pairs]
     shares = np.array([share for _, share in pairs])
     p_always = p_once = 1.0
     if len(pairs) > 1 and any(counts):
@@ -154,7 +181,7 @@ def _compared(
     effect = difference(*_moments(units, chosen), ratio=True, adjusted=adjusted)
     plain = difference(*_moments(units, chosen), ratio=True)
     looks = _looks(units, chosen, alpha, planned, adjusted=adjusted)
-    p_always = sequence.p_always(effect.estimate, effect.se, effect.units, alpha, planned) * treated
+    p_always = sequence.p_always(effect.estimate, effect.se, effect.units, alpha, planned)
     return Comparison(
         metric=metric,
         arm=arm,
@@ -164,7 +191,7 @@ def _compared(
         unknown=(units.unknown[0], units.unknown[1]),
         se=float(effect.se),
         interval=_interval(effect, alpha, planned),
-        p_always=min(float(p_always), 1.0),
+        p_always=float(p_always),
         p_fixed=float(np.nan_to_num(effect.p_fixed(), nan=1.0)),
         holm=1.0,
         holm_fixed=1.0,

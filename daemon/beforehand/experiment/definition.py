@@ -84,6 +84,8 @@ class Metric(Part):
     def _margin_fits(self) -> Self:
         if self.role == "guardrail" and not self.margin:
             raise Misfit("a guardrail without a margin", "say how much worse it may become, above 0", "margin")
+        if self.role != "guardrail" and self.margin is not None:
+            raise Misfit(f"a {self.role} metric with a margin", 'leave it out, or give role = "guardrail"', "margin")
         return self
 
 
@@ -160,6 +162,9 @@ class Experiment(Part):
         first, past = self.slot
         if not 0 <= first < past <= 1:
             raise Misfit(f"a slot from {first:g} to {past:g}", "give two numbers from 0 to 1, such as [0, 0.5]", "slot")
+        if self.first_look > self.units:
+            problem = f"a first look at {self.first_look} of {self.units} planned units"
+            raise Misfit(problem, f"give a number from 20 to {self.units}", "first_look")
         for kind, names in (("arm", [arm.name for arm in self.arms]), ("metric", [one.name for one in self.metrics])):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice:

@@ -51,14 +51,18 @@ def first_seen(observations: Sequence[Observation]) -> list[Observation]:
 def units_of(
     observations: Sequence[Observation], metric: Metric, arms: Sequence[str], covariate: str | None = None
 ) -> Units:
-    """Sums of each unit: numerator, denominator (of a mean: its runs), and with a covariate its mean over the runs."""
+    """Sums of each unit: numerator, denominator (of a mean: its runs), and with a covariate that of its first run.
+
+    What is known of later runs is no covariate: the arm may have changed it.
+    """
+    known = {one.unit: one.known for one in first_seen(observations)} if covariate else {}
 
     def row(one: Observation) -> list[float] | None:
         above = one.values.get(metric.value)
         below = 1.0 if metric.per is None else one.values.get(metric.per)
         if above is None or below is None or not (isfinite(above) and isfinite(below)):
             return None
-        return [above, below] if covariate is None else [above, below, one.known.get(covariate, 0.0)]
+        return [above, below] if covariate is None else [above, below, known[one.unit].get(covariate, 0.0)]
 
     return _gathered(observations, arms, row)
 
@@ -96,6 +100,6 @@ def _gathered(
 
 
 def _summed(rows: list[list[float]]) -> list[float]:
-    """Sums over the runs of a unit; a covariate is no sum but a mean."""
+    """Sums over the runs of a unit; its covariate is the same in all."""
     sums = [sum(column) for column in zip(*rows, strict=True)]
-    return [*sums[:2], *(column / len(rows) for column in sums[2:])]
+    return [*sums[:2], *rows[0][2:]]

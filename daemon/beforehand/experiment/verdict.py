@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isfinite, sqrt
-from typing import Literal
+from dataclasses import dataclass, replace
+from math import ceil, isfinite, sqrt
+from typing import Final, Literal
 
 from beforehand.experiment.analysis import DRAFTED, Analysis, Comparison
 from beforehand.experiment.power import units_sequence
 
+LEAST: Final = 10
+"""Units with a value that each arm needs before anything is said of it."""
 Decision = Literal["ship", "stop", "continue", "cannot conclude"]
 
 
@@ -22,24 +24,48 @@ class Verdict:
     needed: int | None = None
 
 
-def judge(analysis: Analysis) -> Verdict:
+def judge(analysis: Analysis, *, stopped: bool = False) -> Verdict:
+    """The decision as of now. What takes in no more runs cannot go on."""
+    verdict = _judged(analysis)
+    if stopped and verdict.decision == "continue":
+        return replace(verdict, decision="cannot conclude", reasons=(*verdict.reasons, "it takes in no more runs"))
+    return verdict
+
+
+def _judged(analysis: Analysis) -> Verdict:
     """The sizes come first: on a mismatch no effect is looked at."""
     mismatch = _mismatch(analysis)
     if mismatch:
         return Verdict("cannot conclude", (mismatch,))
-    count, experiment = sum(analysis.sizes.counts), analysis.experiment
-    if count < experiment.first_look:
-        still = experiment.first_look - count
-        return Verdict("continue", (f"{count} units; the first look is at {experiment.first_look}",), needed=still)
-    if not analysis.primary:
+    experiment = analysis.experiment
+    count, valued = sum(analysis.sizes.counts), sum(analysis.valued.counts)
+    if count >= experiment.first_look and not valued:
         reason = f"no values of the primary metric {experiment.primary.name!r}"
         return Verdict("cannot conclude", (f"{reason}: agents send them in feedback, see docs/guides/experiments.md",))
+    early = _early(analysis)
+    if early:
+        return early
     better = [one for one in analysis.primary if one.holm <= experiment.alpha and one.gain > 0]
     return _ahead(analysis, max(better, key=lambda one: one.gain)) if better else _behind(analysis)
 
 
+def _early(analysis: Analysis) -> Verdict | None:
+    """Before the first look, or while an arm has few units: the sequence does not hold from the first unit on."""
+    experiment, valued = analysis.experiment, analysis.valued
+    still = experiment.first_look - sum(valued.counts)
+    if still > 0:
+        known = f"{sum(valued.counts)} units with a value"
+        return Verdict("continue", (f"{known}; the first look is at {experiment.first_look}",), needed=still)
+    arms = zip(valued.arms, valued.counts, valued.shares, strict=True)
+    short = [(ceil((LEAST - count) / share), arm) for arm, count, share in arms if count < LEAST]
+    if not short:
+        return None
+    further, arm = max(short)
+    return Verdict("continue", (f"arm {arm!r} has fewer than {LEAST} units with a value",), needed=further)
+
+
 def _mismatch(analysis: Analysis) -> str | None:
-    for sizes, what in ((analysis.assigned, "assigned"), (analysis.sizes, "exposed")):
+    for what, sizes in analysis.stages:
         if sizes.mismatch:
             counts = " : ".join(f"{count:,}" for count in sizes.counts)
             found = f"sample ratio mismatch: {counts} {what} (p {sizes.p_always:.1g})"
@@ -55,7 +81,8 @@ def _ahead(analysis: Analysis, best: Comparison) -> Verdict:
         return Verdict("stop", (*broken, f"though {_said(best)}"))
     still = [one for one in own if _open(one)]
     if still:
-        return _unsettled(analysis, f"{_said(best)}, but {_unknown(still)}")
+        reason = f"{_said(best)}, but {_unknown(still)}"
+        return _unsettled(analysis, reason, _needed_to_clear(analysis, still), "settle it if it stays as it is")
     return Verdict("ship", (_said(best), *_cleared(analysis, best.arm)), arm=best.arm)
 
 
@@ -69,19 +96,21 @@ def _behind(analysis: Analysis) -> Verdict:
             lost.setdefault(one.arm, reason)
     if len(lost) == len(analysis.primary):
         return Verdict("stop", tuple(lost.values()))
-    if all(_small(one, experiment.effect) for one in analysis.primary):
-        reason = f"an effect of {experiment.effect:g} or more is ruled out: {_said(analysis.primary[0])}"
-        return Verdict("stop", (reason,))
-    return _unsettled(analysis, f"the sequence still holds 0: {_said(analysis.primary[0])}")
+    left = [one for one in analysis.primary if one.arm not in lost]
+    if all(_small(one, experiment.effect) for one in left):
+        reason = f"an effect of {experiment.effect:g} or more is ruled out: {_said(left[0])}"
+        return Verdict("stop", (reason, *lost.values()))
+    reason = f"the sequence still holds 0: {_said(left[0])}"
+    return _unsettled(analysis, reason, _needed(analysis), f"see an effect of {experiment.effect:g}")
 
 
-def _unsettled(analysis: Analysis, reason: str) -> Verdict:
+def _unsettled(analysis: Analysis, reason: str, needed: int | None, what: str) -> Verdict:
+    """needed: further units, which would do `what`."""
     experiment = analysis.experiment
     count = sum(analysis.sizes.counts)
-    needed = _needed(analysis)
     if count < experiment.units:
         return Verdict("continue", (reason,), needed=needed)
-    would = "" if needed is None else f"; about {needed:,} further units would see an effect of {experiment.effect:g}"
+    would = "" if needed is None else f"; about {needed:,} further units would {what}"
     return Verdict(
         "cannot conclude", (f"{reason}, and all {experiment.units:,} planned units are there{would}",), None, needed
     )
@@ -98,6 +127,20 @@ def _needed(analysis: Analysis) -> int | None:
     alpha = experiment.alpha / max(arms - 1, 1)
     both = units_sequence(experiment.effect, deviation, alpha, experiment.power, share=share)
     return max(round(both * sum(analysis.sizes.counts) / one.units) - sum(analysis.sizes.counts), 0)
+
+
+def _needed_to_clear(analysis: Analysis, still: list[Comparison]) -> int | None:
+    """Units until each guardrail is within its margin, if it stays where it is now; None where it never would be."""
+    count = sum(analysis.sizes.counts)
+    needed = 0
+    for one in still:
+        worse = -one.gain
+        room = (one.metric.margin or 0.0) - worse
+        wide = one.harm[1] - worse if one.harm else 0.0
+        if not (isfinite(wide) and room > 0):
+            return None
+        needed = max(needed, ceil(count * (wide / room) ** 2) - count)
+    return needed
 
 
 def _share_of(analysis: Analysis, arm: str) -> float:

@@ -24,9 +24,13 @@ _OUTCOMES = {"success": 1.0, "failure": 0.0}
 
 @dataclass(slots=True)
 class Told:
-    """What a run's messages say. began_us: when the first was received. ok: how steps ended; used: items by packet."""
+    """What a run's messages say. began_us: when the first was received; planned_us: the first plan.
+
+    ok: how steps ended; used, harmful: items by packet; missing: what each packet lacked.
+    """
 
     began_us: int
+    planned_us: int = 0
     family: str = ""
     plan_steps: int | None = None
     said: dict[str, float] = field(default_factory=dict)
@@ -34,13 +38,14 @@ class Told:
     ok: dict[str, bool] = field(default_factory=dict)
     errors: int = 0
     used: dict[str, set[str]] = field(default_factory=dict)
-    harmful: int = 0
-    missing: int = 0
+    harmful: dict[str, set[str]] = field(default_factory=dict)
+    missing: set[tuple[str, str]] = field(default_factory=set)
 
     def take(self, entry: Entry) -> None:
         """Fold one message in. Of what is said twice, what was said last counts."""
         match entry.message:
             case Plan() as plan if self.plan_steps is None:
+                self.planned_us = entry.received_us
                 self.plan_steps, self.family = len(plan.steps), plan.task_type or ""
             case StepMark() as mark:
                 self.steps.add(mark.step)
@@ -60,8 +65,9 @@ class Told:
         self.said |= {f"{REPORTED}{name}": value for name, value in feedback.metrics.items()}
         if feedback.packet is not None:
             self.used.setdefault(feedback.packet, set()).update(feedback.used)
-            self.harmful += len(feedback.harmful)
-            self.missing += feedback.missing is not None
+            self.harmful.setdefault(feedback.packet, set()).update(feedback.harmful)
+            if feedback.missing is not None:
+                self.missing.add((feedback.packet, feedback.missing))
 
     def values(self, finals: Iterable[PacketRecord]) -> dict[str, float]:
         """Everything that a metric can be made from, by source. finals: the run's final packets."""
@@ -74,8 +80,8 @@ class Told:
             "packet_tokens": sum(packet.tokens for packet in packets),
             "items": sum(len(packet.items) for packet in packets),
             "used": sum(map(len, self.used.values())),
-            "harmful": self.harmful,
-            "missing": self.missing,
+            "harmful": sum(map(len, self.harmful.values())),
+            "missing": len(self.missing),
         }
         return {name: float(count) for name, count in counted.items()} | self.said
 
@@ -120,7 +126,7 @@ async def observe(journal: Journal, started: Started) -> Observed:
                 arm=notes[0][1]["arm"],
                 at_us=exposed[0] if exposed else run.began_us,
                 values=run.values(finals),
-                known=covariates(scope, run),
+                known=covariates(scope, run, exposed[0] if exposed else None),
                 teams=_teams(run, finals),
             )
         )
@@ -194,13 +200,14 @@ class _Covariates:
             had, over = self._sums.get(key, (0.0, 0.0))
             self._sums[key] = had + above, over + below
 
-    def __call__(self, scope: Scope, run: Told) -> dict[str, float]:
-        """The covariates of a run, by name."""
+    def __call__(self, scope: Scope, run: Told, exposed_us: int | None) -> dict[str, float]:
+        """The covariates of a run, by name. A plan from after the exposure is unknown: the arm may have changed it."""
         usual = float(np.mean(self._steps)) if self._steps else 0.0
+        planned = run.plan_steps is not None and (exposed_us is None or run.planned_us <= exposed_us)
         return {
             "history": self._mean(("agent", scope.tenant, scope.agent)),
-            "family": self._mean(("family", run.family)),
-            "plan_steps": usual if run.plan_steps is None else float(run.plan_steps),
+            "family": self._mean(("family", run.family) if planned else ()),
+            "plan_steps": float(run.plan_steps) if planned and run.plan_steps is not None else usual,
         }
 
     def _mean(self, key: tuple[str, ...]) -> float:

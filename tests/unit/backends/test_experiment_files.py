@@ -63,6 +63,8 @@ def test_a_definition_is_read_with_its_defaults(tmp_path):
         ('value = "outcome"', 'value = "cost"', "metrics.0.value: 'cost' is nothing that a run has", "metrics.NAME"),
         ('role = "primary"', 'role = "secondary"', "metrics: not exactly one primary", 'role = "primary"'),
         ("margin = 50", "", "metrics.1.margin: a guardrail without a margin", "how much worse it may become"),
+        ('role = "guardrail"', "", "metrics.1.margin: a secondary metric with a margin", 'give role = "guardrail"'),
+        ("units = 2000", "units = 50", "first_look: a first look at 100 of 50 planned", "Give a number from 20 to 50."),
         ('name = "lower"', 'name = "control"', "arms: two arms named 'control'", "a name of its own"),
         ('name = "lower"', 'name = "lower"\nweight = 0', "arms: fewer than two arms", "a weight above 0"),
         ('name = "lower"', 'name = "two words"', "'two words' is no name", "letters, digits, dots"),

@@ -126,7 +126,9 @@ def test_before_anything_ran_the_report_goes_on(place):
     served(place, runs=3)
     told = run("report", "quiet")
     assert "quiet: continue" in told.output
-    assert "3 units; the first look is at 20" in told.output
+    assert "3 units with a value; the first look is at 20" in told.output
+    assert run("stop", "quiet").exit_code == 0
+    assert "quiet: cannot conclude" in run("report", "quiet").output
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,7 @@ def test_before_anything_ran_the_report_goes_on(place):
         (["start", "loud"], "there are: quiet"),
         (["stop", "quiet"], "Running are: none"),
         (["power", "--effect", "0.1"], "either --baseline or --deviation"),
+        (["power", "--effect", "0.5", "--baseline", "0.6"], "Give an --effect from -0.6 to 0.4"),
         (["power", "--effect", "0.1", "--deviation", "0"], "Give a --deviation above 0"),
     ],
 )

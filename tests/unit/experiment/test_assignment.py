@@ -60,6 +60,18 @@ def test_sizes_follow_the_weights(weights):
     assert stats.chisquare(counts, 20_000 * np.array(weights) / sum(weights)).pvalue > 0.001
 
 
+def test_a_million_ids_are_in_halves_and_in_two_layers_independently():
+    units = [f"4:shop4:anna{len(str(number)) + 1}:r{number}" for number in range(1_000_000)]
+    assert units[42] == unit_of(Scope("shop", "anna", "r42"), "run")
+    drawn = [np.array([place(salt, unit) < 0.5 for unit in units]) for salt in ("arm/bar/", "arm/model/")]
+    first = ["control" if low else "lower" for low in drawn[0][:100]]
+    assert first == [HALVES.arm_of(run) for run in runs(100)]
+    counts = np.bincount(2 * drawn[0] + drawn[1], minlength=4).reshape(2, 2)
+    assert stats.chisquare(counts.sum(axis=0)).pvalue > 0.001
+    assert stats.chisquare(counts.sum(axis=1)).pvalue > 0.001
+    assert stats.chi2_contingency(counts).pvalue > 0.001
+
+
 def test_an_arm_without_weight_gets_nobody():
     allocation = Allocation("none", "main", "", "run", ("a", "b", "c"), (0, 1, 0))
     assert {allocation.arm_of(run) for run in runs(2_000)} == {"b"}

@@ -1,6 +1,6 @@
 """What a report advises: ship, stop, continue, or that nothing can be concluded; each with its reason."""
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -74,6 +74,62 @@ def test_before_the_first_look_nothing_is_said_of_the_effect():
     assert (verdict.decision, verdict.needed) == ("continue", 20)
 
 
+@pytest.mark.parametrize(("units", "gain", "decision"), [(80, 0.4, "cannot conclude"), (2_000, 0.2, "ship")])
+def test_what_was_stopped_does_not_go_on(units, gain, decision):
+    verdict = judge(analyse(experiment(), observed(units, gain=gain)), stopped=True)
+    assert verdict.decision == decision
+
+
+def test_units_whose_outcome_is_not_known_yet_do_not_make_the_first_look():
+    runs = observed(400)
+    known = {one.unit: {"outcome": float(one.arm == "new")} for one in runs[:30]}
+    verdict = decided([replace(one, values=known.get(one.unit, {})) for one in runs])
+    assert (verdict.decision, verdict.needed) == ("continue", 70)
+    assert "30 units with a value" in verdict.reasons[0]
+
+
+def test_an_arm_of_a_few_units_is_not_judged():
+    arms = [TWO[0], {**TWO[1], "weight": 0.02}]
+    runs = [Observation(f"u{at}", "control", at, {"outcome": at % 2, "packet_tokens": 1.0}) for at in range(150)]
+    lucky = [Observation(f"n{at}", "new", at, {"outcome": 1.0, "packet_tokens": 1.0}) for at in range(3)]
+    verdict = decided([*runs, *lucky], arms=arms)
+    assert verdict.decision == "continue"
+    assert verdict.reasons == ("arm 'new' has fewer than 10 units with a value",)
+
+
+def test_where_an_arm_makes_runs_end_unheard_nothing_is_concluded():
+    runs = observed(2_000, gain=0.2)
+    unheard = {one.unit for one in runs[1::6]}
+    verdict = decided([replace(one, values={} if one.unit in unheard else one.values) for one in runs])
+    assert verdict.decision == "cannot conclude"
+    assert "1,000 : 666 with a value" in verdict.reasons[0]
+
+
+def test_an_arm_that_lost_and_one_that_can_gain_nothing_end_the_experiment():
+    arms = [*TWO, {"name": "bold", "policy": {"bar": 0.01}}]
+    draw = np.random.default_rng(4)
+    share = {"control": 0.5, "new": 0.5, "bold": 0.2}
+    runs = [
+        Observation(f"u{at}", arm, at, {"outcome": float(draw.random() < share[arm]), "packet_tokens": 1.0})
+        for at, arm in enumerate(["control", "new", "bold"] * 1_000)
+    ]
+    verdict = decided(runs, arms=arms, effect=0.15, units=6_000)
+    assert verdict.decision == "stop"
+    assert "ruled out: new" in verdict.reasons[0]
+    assert "bold: outcome -0." in verdict.reasons[1]
+
+
+@pytest.mark.parametrize(("tokens", "known"), [(5, True), (30, False)])
+def test_an_open_guardrail_says_how_many_units_would_settle_it(tokens, known):
+    runs = observed(120, gain=0.49, tokens=tokens)
+    verdict = decided(runs)
+    assert "guardrail tokens may be worse" in verdict.reasons[0]
+    assert (verdict.needed is not None) is known
+    if known:
+        later = observed(round((verdict.needed + 120) * 1.5), gain=0.49, tokens=tokens)
+        assert decided(later, units=20_000).decision == "ship"
+
+
 def test_while_nothing_is_settled_it_goes_on_and_says_how_many_units_it_still_takes():
     verdict = decided(observed(600))
     assert verdict.decision == "continue"
@@ -101,6 +157,8 @@ def test_of_several_arms_the_best_is_shipped_and_each_pays_for_the_others():
     assert judge(analysis).arm == "bold"
     [new, bold] = analysis.primary
     assert bold.holm >= bold.p_always
+    assert new.holm_fixed == pytest.approx(min(max(2 * bold.p_fixed, new.p_fixed), 1))
+    assert new.holm == pytest.approx(min(max(2 * bold.p_always, new.p_always), 1))
     alone = analyse(experiment(), [one for one in three if one.arm != "bold"])
     assert new.interval.high - new.interval.low > alone.primary[0].interval.high - alone.primary[0].interval.low
 

@@ -117,6 +117,34 @@ def test_what_was_before_the_start_gives_the_covariates():
     assert [one["plan_steps"] for one in known] == [2.0, 2.0, 2.0]
 
 
+def test_a_plan_from_after_the_exposure_is_no_covariate():
+    async def play(stage):
+        before = Scope("shop", "a0", "before")
+        await stage.plan({"id": "s1", **PAY}, scope=before, task_type="paying")
+        await worked(stage, before)
+        begun = trial(CONTROL, HOLDOUT, covariate="plan_steps", since=moment(stage.replay.clock.now_us() + 1))
+        stage.replay.pipeline.trials.arms.serve([begun])
+        play.begun = begun
+        await worked(stage, RUNS[0])
+        await stage.plan(*({"id": f"s{number}", **PAY} for number in range(2, 9)), scope=RUNS[0], task_type="other")
+
+    async def reading(journal):
+        return await observe(journal, play.begun)
+
+    [one] = seen(play, trial(CONTROL, HOLDOUT), read=reading).exposed
+    assert (one.known["plan_steps"], one.known["family"]) == (1.0, 1.0)
+
+
+def test_feedback_that_is_said_twice_counts_once():
+    async def play(stage):
+        packet = await worked(stage, RUNS[0])
+        for _ in range(2):
+            await stage.say("feedback", RUNS[0], packet=packet.id, harmful=["w1"], missing="the date")
+
+    [one] = seen(play, trial(CONTROL, {"name": "bar", "policy": {"horizon": 5}})).exposed
+    assert (one.values["harmful"], one.values["missing"]) == (2, 2)
+
+
 def test_where_agents_are_units_all_their_runs_count_from_the_first_exposure_on():
     async def play(stage):
         for number, run in enumerate(RUNS):
