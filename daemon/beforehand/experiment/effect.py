@@ -66,6 +66,7 @@ def difference(control: Moments, treated: Moments, *, ratio: bool = False, adjus
         spares = [np.maximum(one.count - 1, 1) for one in (control, treated)]
         variance = squares[0] + squares[1]
         freedom = variance**2 / (squares[0] ** 2 / spares[0] + squares[1] ** 2 / spares[1])
+        freedom = np.where(variance == 0, spares[0] + spares[1], freedom)
     estimate = arms[1].level - arms[0].level
     if adjusted:
         estimate = estimate - theta * (treated.mean[..., -1] - control.mean[..., -1])

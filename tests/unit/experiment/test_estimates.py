@@ -46,6 +46,13 @@ def test_a_difference_in_means_is_welchs_test(sample):
     assert float(effect.se) == same(compared.std_meandiff_separatevar)
 
 
+def test_outcomes_that_do_not_vary_have_an_interval_without_width():
+    arm = np.arange(40) % 2 == 1
+    effect = difference(*arms_of(arm[:, None].astype(float), arm))
+    assert [float(bound) for bound in effect.fixed(0.05)] == [1.0, 1.0]
+    assert float(effect.p_fixed()) == 0.0
+
+
 def test_an_adjusted_difference_is_the_regression_on_arm_and_covariate(sample):
     arm, before, outcome = sample
     effect = difference(*arms_of(np.column_stack([outcome, before]), arm), adjusted=True)
