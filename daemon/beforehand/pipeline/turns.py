@@ -6,7 +6,7 @@ from typing import Final
 
 from beforehand.messages.topics import Scope
 
-PATIENCE_S: Final = 0.25
+PATIENCE_S: Final = 1.0
 """How long a run waits while others are heard from later."""
 PATIENT_EVERY: Final = 4
 """Every so many turns one goes to a run that has waited so long, if there is one."""

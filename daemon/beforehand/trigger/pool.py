@@ -47,15 +47,15 @@ class Pool:
         self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
         self._places = self.sight.places[self._open]
         self._hints = _hints(moment, self.sight)[self._open]
+        self._rows = self.sight.column(Column.ROW)[self._open]
+        self._by_row = np.lexsort((-self._hints, self._rows))
         mine = np.array([row in moment.said.number_of for row in self.sight.rows], np.bool_)
         self._own = mine[self.sight.of_row][self._open]
 
     def best(self, row: int, most: int) -> list[int]:
         """Places of the likeliest passages of an event, likeliest first."""
-        whole = self._shelf.places(row)
-        first, last = np.searchsorted(self._places, (whole.start, whole.stop))
-        order = np.argsort(-self._hints[first:last], kind="stable")[:most]
-        places: list[int] = self._places[first:last][order].tolist()
+        first, last = np.searchsorted(self._rows, (row, row + 1))
+        places: list[int] = self._places[self._by_row[first : min(last, first + most)]].tolist()
         return places
 
     def likeliest(self, most: int, *, own: bool = False) -> Ints:
