@@ -107,6 +107,7 @@ class Stale:
         self._at_us = at_us
         self._known_us = known_us
         self._known: dict[tuple[int, int], bool] = {}
+        self._clean: dict[int, list[int] | None] = {}
 
     def says(self, event: Remembered, passage: Passage) -> bool:
         """Whether a passage of the event says something that is gone; worked out once."""
@@ -117,9 +118,11 @@ class Stale:
         return known
 
     def clean(self, event: Remembered) -> list[int] | None:
-        """Numbers of the passages that may be said; None when all may."""
-        numbers = [number for number, passage in enumerate(event.passages) if not self.says(event, passage)]
-        return None if len(numbers) == len(event.passages) else numbers
+        """Numbers of the passages that may be said; None when all may. Worked out once."""
+        if event.row not in self._clean:
+            numbers = [number for number, passage in enumerate(event.passages) if not self.says(event, passage)]
+            self._clean[event.row] = None if len(numbers) == len(event.passages) else numbers
+        return self._clean[event.row]
 
     def _says(self, event: Remembered, passage: Passage) -> bool:
         said = [
