@@ -18,6 +18,12 @@ from beforehand.index.echo import CLOSING, OPENING, strip_packets
 from beforehand.index.tokens import count_tokens
 from memories import header
 
+
+def choice_of(**fields):
+    """A choice with these fields and no others: of a NamedTuple, hypothesis makes up all that it is not given."""
+    return Choice(**fields)
+
+
 unhurried = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 
 HOSTILE = [
@@ -93,7 +99,7 @@ claims = st.builds(
     event_ids=ids,
 )
 choices = st.builds(
-    Choice,
+    choice_of,
     kind=st.sampled_from(["event", "fact", "workflow", "summary", "reflection", "warning"]),
     text=texts,
     probability=st.floats(0, 1),
@@ -184,7 +190,7 @@ def test_the_same_items_give_the_same_bytes(chosen, budget, random):
 
 worthy = st.lists(
     st.builds(
-        Choice,
+        choice_of,
         kind=st.just("event"),
         text=st.text("ab ", min_size=1, max_size=31).filter(str.strip),
         probability=st.floats(0.01, 1),
