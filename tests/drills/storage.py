@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sqlite3
 import time
 from pathlib import Path
+from typing import Final
 
 from beforehand import shipped
 from drills.disks import _short
@@ -42,9 +44,13 @@ app()
 """
 
 
+FOLDED: Final = {"BEFOREHAND_MEMORY__SEGMENTS_BYTES": "0"}
+"""Every agent is read from the journal at its first touch; from a segment it would come back without a look at it."""
+
+
 def page(folder: Path, size: Size) -> Outcome:
     """A page of the journal is overwritten. Its agent is refused by name, others are served; repair saves the rest."""
-    with mosquitto(folder) as broker, daemon(broker.port, folder) as one:
+    with mosquitto(folder) as broker, daemon(broker.port, folder, environment=FOLDED) as one:
         said = _told(broker.port, size)
         one.kill(signal.SIGTERM)
         overwrite(one.journal, page_of(one.journal, f"talk-0-{size.events // 2}"), b"\xff" * PAGE)
@@ -181,5 +187,5 @@ def _repaired(one: Up) -> int:
     assert "beforehand repair" in found.stdout, found.stdout
     done = command(one, "repair")
     assert done.returncode == 0, done.stderr
-    [line] = [line for line in done.stdout.splitlines() if "messages could not be read" in line] or ["0 "]
-    return int(line.split()[0].replace(",", ""))
+    named = re.findall(r"^([\d,]+) messages (?:could not be read|were damaged)", done.stdout, re.MULTILINE)
+    return sum(int(count.replace(",", "")) for count in named)

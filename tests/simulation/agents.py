@@ -32,7 +32,8 @@ class Agent:
         self.said: dict[int, tuple[str, bytes]] = {}
         self.unconfirmed: dict[int, None] = {}
         self.values: list[str] = []
-        """Values of its one fact, oldest first: the last alone is true."""
+        """Values of its one fact, oldest first: the last alone is true. `valued_us`: when each was said."""
+        self.valued_us: list[int] = []
         self.packets: list[Packet] = []
         self.newest: dict[str, int] = {}
         """The newest version seen of each step's packet, from this process of the daemon."""
@@ -60,6 +61,7 @@ class Agent:
                 self.say("event", kind="observation", tool="find", text=f'{{"order_id": "W{number}77{number}"}}')
             case 2:
                 self.values.append(f"V{self.scope.agent}x{len(self.values)}x")
+                self.valued_us.append(self._clock.now_us())
                 fact = {"subject": self.scope.agent, "attribute": "seat", "value": self.values[-1]}
                 self.say("event", kind="note", text="", facts=[fact])
             case 3:
@@ -72,6 +74,11 @@ class Agent:
                 self.say("step", step=f"s{self.steps}", phase="begin", goal="the seat", needs=["seat", "order_id"])
             case _:
                 self.say("step", step=f"s{self.steps}", phase="end", ok=True)
+
+    def outdated(self) -> list[str]:
+        """Values that are true no longer. After a clock was set back a claim is one about an earlier time."""
+        told = zip(self.values[:-1], self.valued_us[:-1], strict=True)
+        return [value for value, at_us in told if at_us <= self.valued_us[-1]]
 
     def resend(self) -> None:
         """Send again what is not confirmed, as an outbox does, in its order."""

@@ -249,7 +249,7 @@ class Simulation:
             agent.listen()
             assert any(packet.step == "last" and packet.final for packet in agent.packets), "no packet for a step"
             for packet in agent.packets:
-                old = [value for value in agent.values[:-1] if value in packet.rendered]
+                old = [value for value in agent.outdated() if value in packet.rendered]
                 assert not old, f"{old} stand in a packet"
             live = await self.daemon.pipeline.memories.of(agent.scope)
             fresh = assembly._memories(SETTINGS, self.rows, self.embedder, RecordedMeasures())

@@ -60,6 +60,8 @@ class Claim:
     origin: Origin = "stated"
     withdrawn: bool = False
     run: str = ""
+    sent: tuple[str, str, int] | None = None
+    """Run, epoch and number of the message, when its agent counts."""
     words: frozenset[str] = field(default=frozenset(), compare=False)
     """Terms of `subject attribute: value`."""
     leaves: frozenset[Leaf] = field(default=frozenset(), compare=False)
@@ -73,6 +75,12 @@ class Claim:
     def place(self) -> tuple[int, int]:
         """Where it stands among the claims of its level: by the beginning of its validity, then by arrival."""
         return self.from_us, self.number
+
+    def sent_before(self, other: Claim) -> bool:
+        """Whether the agent itself says that it sent this one first, whichever arrived first."""
+        if self.sent is None or other.sent is None:
+            return False
+        return self.sent[:2] == other.sent[:2] and self.sent[2] < other.sent[2]
 
     @property
     def text(self) -> str:

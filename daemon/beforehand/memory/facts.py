@@ -78,6 +78,7 @@ class FactBook:
                 origin=said.origin,
                 withdrawn=said.withdrawn,
                 run=said.run,
+                sent=None if entry.counted is None else (entry.scope.run, *entry.counted),
                 words=frozenset(terms(f"{said.subject} {said.attribute}: {value}")),
                 leaves=frozenset() if said.withdrawn else leaves_of(said.value, said.subject, said.attribute),
             )

@@ -1,8 +1,9 @@
 """All claims of one key, and which of them stands at a time, as it was known at a time.
 
 Of the claims that are valid then, the one of the highest level stands; within a level the one whose validity began
-last, of equals the one that came last. A withdrawal takes down what stands before it in its own level and below. A
-claim of a lower level that began later and says otherwise is a *conflict*: kept, shown, and never chosen.
+last, of equals the one that its agent sent last, or else that came last. A withdrawal takes down what stands before it
+in its own level and below. A claim of a lower level that began later and says otherwise is a *conflict*: kept, shown,
+and never chosen.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class _Level:
 
     def add(self, claim: Claim) -> None:
         at = bisect_right(self.places, claim.place)
+        while at and self.claims[at - 1].from_us == claim.from_us and claim.sent_before(self.claims[at - 1]):
+            at -= 1
         self.places.insert(at, claim.place)
         self.claims.insert(at, claim)
 
