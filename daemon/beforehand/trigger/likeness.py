@@ -12,7 +12,7 @@ from beforehand.index.shapes import kinds_asked
 from beforehand.memory.shelf import NONE, Column, Shelf
 from beforehand.trigger.candidates import CHANNELS, Candidates
 from beforehand.trigger.moment import Ask, Moment
-from beforehand.trigger.sight import Floats, by_code
+from beforehand.trigger.sight import Floats, Sight, by_code
 
 _EXACT: Final = CHANNELS.index("exact")
 _FACTS: Final = CHANNELS.index("facts")
@@ -31,7 +31,7 @@ def block(candidates: Candidates, moment: Moment) -> Floats:
     pairs, back = np.unique((keys + 1) << 32 | (tools + 1), return_inverse=True)
     met = [_named(shelf, ask, (pair >> 32) - 1, (pair & 0xFFFFFFFF) - 1) for pair in pairs.tolist()]
     out[:, 2:6] = np.array(met, np.float32)[back]
-    out[:, 6:9] = _words(moment, sight.hits)
+    out[:, 6:9] = _words(moment, sight)
     kinds = sight.column(Column.KINDS)
     asked = [kinds_asked(need) for need in needs]
     if asked:
@@ -58,12 +58,12 @@ def _named(shelf: Shelf, ask: Ask, key: int, tool: int) -> tuple[float, float, f
     return (*shares_of(words, ask.needs), shares_of(source, ask.needs)[1])
 
 
-def _words(moment: Moment, hits: Floats) -> Floats:
+def _words(moment: Moment, sight: Sight) -> Floats:
     """Shape (n, 3): best share of a need, share of needs met, weighted share of all words of the announcement."""
-    out = np.zeros((len(hits), 3), np.float32)
-    out[:, 2] = hits @ moment.weight
-    if moment.ask.needs and hits.shape[1]:
-        shares = hits @ _of_needs(moment)
+    out = np.zeros((len(sight.places), 3), np.float32)
+    out[:, 2] = sight.weighed(moment.weight)
+    if moment.ask.needs and len(moment.known):
+        shares = sight.weighed(_of_needs(moment))
         out[:, 0] = shares.max(axis=1)
         out[:, 1] = (shares > 0).mean(axis=1)
     return out

@@ -76,7 +76,7 @@ def _hints(moment: Moment, sight: Sight) -> Floats:
     filled = _filled(moment)
     hints: Floats = (
         by_code(sight.column(Column.KEY), lambda key: _asked(shelf, moment, key, filled))
-        + _WEIGHTS["words"] * (sight.hits @ moment.weight)
+        + _WEIGHTS["words"] * sight.weighed(moment.weight)
         + _WEIGHTS["user"] * fixed[:, Fixed.FROM_USER]
         + _WEIGHTS["identifier"] * fixed[:, Fixed.IDENTIFIER]
         + (_WEIGHTS["recent"] * np.exp2(-ages / _HALF_LIFE_EVENTS) + _WEIGHTS["kin"] * near + _WEIGHTS["space"] * mine)[

@@ -42,6 +42,14 @@ class Sight:
         """One code of each."""
         return self.codes[:, column]
 
+    def weighed(self, weight: Floats) -> Floats:
+        """The hits of each passage times the weight of each word, shape (n,) or (n, more) as `weight` has more columns.
+
+        By einsum, without BLAS, whose kernel now and then warned of invalid numbers where all were finite.
+        """
+        weighed: Floats = np.einsum("ij,j...->i...", self.hits, weight)
+        return weighed
+
     def part(self, index: Ints) -> Self:
         """Some of the passages, by their ascending index."""
         codes = self.codes[index]
