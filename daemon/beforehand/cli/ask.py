@@ -15,7 +15,7 @@ from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
-from beforehand.cli.shared import FAILED, Config, Json, advising, err, load, out, print_json
+from beforehand.cli.shared import FAILED, Agent, Config, Json, advising, err, load, out, print_json, tenant_and_agent
 from beforehand.client import connect
 from beforehand.errors import BusError, NotFound
 from beforehand.messages import topics
@@ -50,7 +50,7 @@ def status(config: Config = None, host: Host = None, port: Port = None, json: Js
 
 
 def recall(
-    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    agent: Agent,
     run: Annotated[str, typer.Argument(help="Run.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
     mode: Annotated[
@@ -64,9 +64,7 @@ def recall(
 ) -> None:
     """Ask a running daemon what an agent's memory holds."""
     with advising():
-        tenant, slash, name = agent.partition("/")
-        if not slash or not name:
-            raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+        tenant, name = tenant_and_agent(agent)
         settings = load(config, broker={"host": host, "port": port})
         reply = asyncio.run(_recall(settings, (tenant, name, run), query, mode=mode, k=k))
     if json:

@@ -15,10 +15,9 @@ from rich.table import Table
 
 from beforehand import assembly
 from beforehand.backends.clocks import SystemClock
-from beforehand.backends.journal.sqlite import SqliteJournal
-from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli.journals import entries
 from beforehand.cli.keep import Journal, existing
-from beforehand.cli.shared import Config, Json, advising, load, out, print_json
+from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.claims import Claim
@@ -27,8 +26,6 @@ from beforehand.memory.record import FOREVER, Record, Standing
 from beforehand.messages.emptied import erased_at
 from beforehand.messages.values import instant, micros, moment, rfc3339
 from beforehand.pipeline.claimed import note_of
-
-Agent = Annotated[str, typer.Argument(help="Agent, as tenant/agent.")]
 
 
 class View(StrEnum):
@@ -95,22 +92,17 @@ def history_of(
 
 def _read(config: Path | None, journal: Path | None, agent: str) -> tuple[AgentMemory, Counter[str]]:
     """The agent's memory without vectors, and how many of its messages were erased when."""
-    tenant, slash, name = agent.partition("/")
-    if not slash or not name:
-        raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+    tenant, name = tenant_and_agent(agent)
     settings = load(config, journal={"path": existing(config, journal)})
     memory = AgentMemory(tenant, name, None, assembly.fact_sources(settings.facts))
     erased: Counter[str] = Counter()
 
     async def fold() -> None:
-        store = SqliteJournal(settings.journal, RecordedMeasures())
-        async with store.open():
-            async for page in store.read(tenant=tenant, agent=name):
-                for row in page:
-                    memory.take(row.entry)
-                    at = erased_at(row.entry.body)
-                    if at is not None:
-                        erased[at] += 1
+        async for entry in entries(settings.journal, tenant, name):
+            memory.take(entry)
+            at = erased_at(entry.body)
+            if at is not None:
+                erased[at] += 1
 
     asyncio.run(fold())
     if not memory.sessions:

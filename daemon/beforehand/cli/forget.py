@@ -19,7 +19,18 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.retained import Retained
 from beforehand.cli.keep import Journal, existing
 from beforehand.cli.run import STATE, State
-from beforehand.cli.shared import FAILED, Config, Json, advising, load, log_to_stderr, out, print_json
+from beforehand.cli.shared import (
+    FAILED,
+    Agent,
+    Config,
+    Json,
+    advising,
+    load,
+    log_to_stderr,
+    out,
+    print_json,
+    tenant_and_agent,
+)
 from beforehand.errors import BusError, NotFound
 from beforehand.lifecycle.serve import broker_for
 from beforehand.messages import topics
@@ -55,7 +66,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def forget(
-    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    agent: Agent,
     subject: Annotated[str | None, typer.Option(help="All that names this person or thing.")] = None,
     run: Annotated[str | None, typer.Option(help="All of this run.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All of the agent.")] = False,
@@ -90,9 +101,7 @@ def forget(
 
 
 def _whom(agent: str, subject: str | None, run: str | None, *, everything: bool) -> Whom:
-    tenant, slash, name = agent.partition("/")
-    if not slash or not name:
-        raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+    tenant, name = tenant_and_agent(agent)
     if (subject is not None) + (run is not None) + everything != 1:
         raise NotFound("it is not said what to forget.", "Give one of --subject, --run and --all.")
     return Whom(tenant, name, run=run, subject=subject)

@@ -12,9 +12,9 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from beforehand.backends.journal.sqlite import SqliteJournal
-from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Json, advising, load, out, print_json
+from beforehand import assembly
+from beforehand.cli.journals import entries
+from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.index.timeline import TreeRow
 from beforehand.memory.agent import AgentMemory
@@ -34,7 +34,7 @@ def add_to(app: typer.Typer) -> None:
 
 @inspect_app.command()
 def timeline(
-    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    agent: Agent,
     run: Annotated[str | None, typer.Argument(help="Run; left out: all of the agent's.", show_default=False)] = None,
     depth: Annotated[int, typer.Option(min=0, max=8, help="Levels below the whole.")] = 2,
     config: Config = None,
@@ -43,9 +43,7 @@ def timeline(
 ) -> None:
     """The segment tree over the events: ranges, times, errors, actions, importance and tools. The daemon may run."""
     with advising():
-        tenant, slash, name = agent.partition("/")
-        if not slash or not name:
-            raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+        tenant, name = tenant_and_agent(agent)
         memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), tenant, name, run))
     rows = memory.timeline.render(depth)
     tools = memory.codes.words("tool")
@@ -60,13 +58,10 @@ async def agent_memory(settings: Settings, tenant: str, agent: str, run: str | N
     path = settings.journal.path
     if not path.is_file():
         raise NotFound(f"no journal {path}.", "Name the daemon's journal with --journal or --config.")
-    memory = AgentMemory(tenant, agent)
-    journal = SqliteJournal(settings.journal, RecordedMeasures())
-    async with journal.open():
-        async for page in journal.read(tenant=tenant, agent=agent):
-            for row in page:
-                if run is None or row.entry.scope.run == run:
-                    memory.take(row.entry)
+    memory = AgentMemory(tenant, agent, None, assembly.fact_sources(settings.facts))
+    async for entry in entries(settings.journal, tenant, agent):
+        if run is None or entry.scope.run == run:
+            memory.take(entry)
     if not memory.events:
         whose = f"{tenant}/{agent}" if run is None else f"run {run!r} of {tenant}/{agent}"
         raise NotFound(f"{path} has no event of {whose}.", "Look at the names: they are those of the topics.")

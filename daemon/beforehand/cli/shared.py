@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from beforehand import settings
-from beforehand.errors import BeforehandError
+from beforehand.errors import BeforehandError, NotFound
 from beforehand.settings import Settings
 
 FAILED = 1
@@ -26,6 +26,7 @@ err = Console(stderr=True, highlight=False)
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Settings file (TOML).", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")]
+Agent = Annotated[str, typer.Argument(help="Agent, as tenant/agent.")]
 
 
 @contextmanager
@@ -46,6 +47,14 @@ def load(config: Path | None, **flags: Any) -> Settings:
         for section, values in flags.items()
     }
     return settings.load(config, **{section: values for section, values in given.items() if values})
+
+
+def tenant_and_agent(agent: str) -> tuple[str, str]:
+    """The two parts of `tenant/agent`. Raises NotFound."""
+    tenant, _, name = agent.partition("/")
+    if not tenant or not name:
+        raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+    return tenant, name
 
 
 def print_json(value: Any) -> None:

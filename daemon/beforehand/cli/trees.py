@@ -16,8 +16,7 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.inspecting import agent_memory
-from beforehand.cli.shared import Config, Json, advising, load, out, print_json
-from beforehand.errors import NotFound
+from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Node
 from beforehand.pipeline.bearing import growth_of
@@ -36,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def tree(
-    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent.")],
+    agent: Agent,
     run: Annotated[str, typer.Argument(help="Run.")],
     config: Config = None,
     journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
@@ -44,9 +43,7 @@ def tree(
 ) -> None:
     """The weighted tree of a run: what hangs below which step, what it weighs, what is archived. The daemon may run."""
     with advising():
-        tenant, slash, name = agent.partition("/")
-        if not slash or not name:
-            raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
+        tenant, name = tenant_and_agent(agent)
         settings = load(config, journal={"path": journal})
         memory = asyncio.run(agent_memory(settings, tenant, name, run))
         grown = Trees(growth_of(settings.memory)).of(memory, memory.session(run))

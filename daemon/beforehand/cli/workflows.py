@@ -11,10 +11,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from beforehand.backends.journal.sqlite import SqliteJournal
-from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
-from beforehand.cli.shared import Json, advising, out, print_json
+from beforehand.cli.journals import entries
+from beforehand.cli.shared import Json, advising, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.memory.flows import Flows
 from beforehand.memory.session import Session
@@ -87,20 +86,15 @@ def _recorded(file: Path) -> Flows:
 
 async def _lived(path: Path, agent: str | None) -> dict[str, Flows]:
     """The workflow memory of each agent, folded anew from the journal. Raises NotFound."""
-    tenant, slash, name = (agent or "").partition("/")
-    if agent is not None and not (slash and name):
-        raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
-    journal = SqliteJournal(JournalSettings(path=path), RecordedMeasures())
+    tenant, name = (None, None) if agent is None else tenant_and_agent(agent)
     known: dict[str, Flows] = {}
     sessions: dict[Scope, Session] = {}
-    async with journal.open():
-        async for page in journal.read(tenant=tenant or None, agent=name or None):
-            for row in page:
-                scope = row.entry.scope
-                session = sessions.setdefault(scope, Session(scope, 0))
-                if session.knows(row.entry) is None:
-                    session.take(row.entry)
-                    known.setdefault(f"{scope.tenant}/{scope.agent}", Flows()).take(row.entry, session)
+    async for entry in entries(JournalSettings(path=path), tenant, name):
+        scope = entry.scope
+        session = sessions.setdefault(scope, Session(scope, 0))
+        if session.knows(entry) is None:
+            session.take(entry)
+            known.setdefault(f"{scope.tenant}/{scope.agent}", Flows()).take(entry, session)
     return known
 
 
