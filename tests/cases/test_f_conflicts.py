@@ -180,3 +180,15 @@ def test_of_two_claims_of_one_instant_the_one_sent_last_stands_whichever_came_fi
         assert "Shanghai" not in rendered
 
     staged(play)
+
+
+def test_a_claim_that_was_sent_before_its_withdrawal_at_one_instant_is_taken_back_whichever_came_first():
+    async def play(stage):
+        at = "1970-01-01T00:00:00Z"
+        for seq, claim in ((2, {"value": None, "withdrawn": True}), (1, {"value": "Shanghai"})):
+            facts = [{"subject": "anna", "attribute": "city", **claim}]
+            await stage.event("a word of her city", role="user", facts=facts, at=at, epoch="e", seq=seq)
+        reply = await stage.recall("city", mode="facts")
+        assert [item["text"] for item in reply["items"]] == []
+
+    staged(play)

@@ -71,25 +71,21 @@ class Claim:
         """Authority first, then whether its sender is sure: 0 to 7."""
         return 2 * RANK[self.authority] + (self.confidence >= DOUBTED)
 
-    @property
-    def place(self) -> tuple[int, int]:
-        """Where it stands among the claims of its level: by the beginning of its validity, then by arrival."""
-        return self.from_us, self.number
+    def follows(self, other: Claim) -> bool:
+        """Whether it comes after another: by the beginning of validity, then as their agent sent them, then by arrival.
 
-    def sent_before(self, other: Claim) -> bool:
-        """Whether the agent itself says that it sent this one first, whichever arrived first."""
-        if self.sent is None or other.sent is None:
-            return False
-        return self.sent[:2] == other.sent[:2] and self.sent[2] < other.sent[2]
+        How an agent sent two claims is known when both are counted in one epoch of one run.
+        """
+        if self.from_us != other.from_us:
+            return self.from_us > other.from_us
+        if self.sent is not None and other.sent is not None and self.sent[:2] == other.sent[:2]:
+            return self.sent[2] > other.sent[2]
+        return self.number > other.number
 
     @property
     def text(self) -> str:
         """`subject attribute: value`."""
         return f"{self.key[0]} {self.key[1]}: {self.value}"
-
-    def valid_at(self, at_us: int) -> bool:
-        """Whether the claim's own validity covers `at_us`."""
-        return self.from_us <= at_us and (self.to_us is None or at_us < self.to_us)
 
 
 def folded(subject: str, attribute: str, space: str) -> Key:
@@ -172,3 +168,10 @@ def unsaid(event: Event, text: str, data: Any) -> dict[str, dict[str, Any]] | No
 
 def _safe(name: str, value: Any) -> Any:
     return redact_field(name, value)[0] if isinstance(value, str) else redact_data(value)[0]
+
+
+def last(one: Claim | None, other: Claim | None) -> Claim | None:
+    """Of two claims the one that comes after the other."""
+    if one is None or other is None:
+        return one or other
+    return other if other.follows(one) else one

@@ -68,14 +68,14 @@ def _fate(claim: Claim, best: Claim | None, next_one: Claim | None, at_us: int) 
 
 
 def _against(claim: Claim, best: Claim) -> Fate:
-    return "contradicts" if claim.place > best.place else "outranked"
+    return "contradicts" if claim.follows(best) else "outranked"
 
 
 def _next(record: Record, claim: Claim, at_us: int) -> Claim | None:
     """The first that took its place: of its level or a higher one, valid from no earlier, begun by now."""
-    after = (
-        other
-        for other in record.claims
-        if other.level >= claim.level and other.place > claim.place and other.from_us <= at_us and not claim.withdrawn
-    )
-    return min(after, key=lambda other: other.place, default=None)
+    first: Claim | None = None
+    for other in record.claims:
+        after = other.level >= claim.level and other.follows(claim) and other.from_us <= at_us and not claim.withdrawn
+        if after and (first is None or first.follows(other)):
+            first = other
+    return first

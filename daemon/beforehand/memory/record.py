@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final, NamedTuple
 
-from beforehand.memory.claims import Claim
+from beforehand.memory.claims import Claim, last
 
 FOREVER: Final = 2**63 - 1
-_NEVER: Final = (-FOREVER, 0)
 
 
 class Standing(NamedTuple):
@@ -41,25 +41,25 @@ class Freshness:
 
 
 class _Level:
-    """Claims of one level by their places."""
+    """Claims of one level, each behind those that it follows."""
 
-    __slots__ = ("claims", "places")
+    __slots__ = ("_begins", "_claims")
 
     def __init__(self) -> None:
-        self.places: list[tuple[int, int]] = []
-        self.claims: list[Claim] = []
+        self._begins: list[int] = []
+        self._claims: list[Claim] = []
 
     def add(self, claim: Claim) -> None:
-        at = bisect_right(self.places, claim.place)
-        while at and self.claims[at - 1].from_us == claim.from_us and claim.sent_before(self.claims[at - 1]):
+        at = bisect_right(self._begins, claim.from_us)
+        while at and self._claims[at - 1].follows(claim):
             at -= 1
-        self.places.insert(at, claim.place)
-        self.claims.insert(at, claim)
+        self._begins.insert(at, claim.from_us)
+        self._claims.insert(at, claim)
 
     def newest(self, at_us: int, known_us: int) -> Claim | None:
         """The last one that is valid at `at_us` and was known at `known_us`."""
-        for number in range(bisect_right(self.places, (at_us, FOREVER)) - 1, -1, -1):
-            claim = self.claims[number]
+        for number in range(bisect_right(self._begins, at_us) - 1, -1, -1):
+            claim = self._claims[number]
             if claim.recorded_us <= known_us and (claim.to_us is None or at_us < claim.to_us):
                 return claim
         return None
@@ -98,18 +98,17 @@ class Record:
         """What stood at `at_us` in the world, as far as it was known at `known_us`; None: nothing."""
         best: Claim | None = None
         conflicts: tuple[Claim, ...] = ()
-        taken = _NEVER
+        taken: Claim | None = None
         for level in self._levels:
             withdrawn = self._withdrawn.get(level)
-            if withdrawn is not None and (newest := withdrawn.newest(at_us, known_us)) is not None:
-                taken = max(taken, newest.place)
+            taken = last(taken, None if withdrawn is None else withdrawn.newest(at_us, known_us))
             said = self._said.get(level)
             claim = None if said is None else said.newest(at_us, known_us)
-            if claim is None or claim.place < taken:
+            if claim is None or (taken is not None and taken.follows(claim)):
                 continue
             if best is None:
                 best = claim
-            elif claim.place > best.place and claim.value != best.value:
+            elif claim.follows(best) and claim.value != best.value:
                 conflicts = (*conflicts, claim)
         return None if best is None else Standing(best, conflicts)
 
@@ -118,8 +117,7 @@ class Record:
         standing = self.at(at_us, known_us)
         if standing is not None:
             return standing.claim
-        withdrawn = (level.newest(at_us, known_us) for level in self._withdrawn.values())
-        return max((claim for claim in withdrawn if claim is not None), key=lambda claim: claim.place, default=None)
+        return reduce(last, (level.newest(at_us, known_us) for level in self._withdrawn.values()), None)
 
     def _note(self, claim: Claim, before: Standing | None, after: Standing | None) -> None:
         """Meta-memory: a claim changes what stands, confirms it, or neither (it is overruled, or of another time)."""
