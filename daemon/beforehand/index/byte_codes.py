@@ -14,7 +14,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.columns import RowArray, grown
+from beforehand.index.columns import RowArray, lengthened
 from beforehand.index.matrix import Matrix, Vectors
 
 BATCH_ROWS: Final = 256
@@ -67,10 +67,7 @@ class ByteCodes:
             return
         if size == 0:
             self._measure(matrix.gather(np.arange(0, matrix.size, max(matrix.size // SAMPLE_ROWS, 1))))
-        if stop > len(self._codes):
-            longer = np.zeros((grown(len(self._codes), stop), self._codes.shape[1]), np.uint8)
-            longer[:size] = self._codes[:size]
-            self._codes = longer
+        self._codes = lengthened(self._codes, size, stop)
         for start in range(size, stop, BATCH_ROWS):
             for first, vectors in matrix.pieces(start, start + BATCH_ROWS):
                 self._write(np.arange(first, first + len(vectors)), vectors)

@@ -29,6 +29,15 @@ def grown(capacity: int, needed: int) -> int:
     return max(needed, larger, FIRST_CAPACITY)
 
 
+def lengthened(cells: NDArray[_Scalar], size: int, needed: int) -> NDArray[_Scalar]:
+    """The array itself when it has `needed` rows; else a longer one that begins with its first `size`, then zeros."""
+    if needed <= len(cells):
+        return cells
+    longer = np.zeros((grown(len(cells), needed), *cells.shape[1:]), cells.dtype)
+    longer[:size] = cells[:size]
+    return longer
+
+
 class Ascending:
     """0, 1, 2, ... as one shared read-only array, so that a stretch of rows is a view of it and costs nothing."""
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.columns import grown
+from beforehand.index.columns import lengthened
 
 Ints = NDArray[np.int64]
 _Cell = TypeVar("_Cell", bound=np.generic)
@@ -52,10 +52,7 @@ class Table(Generic[_Cell]):
         """Add rows of zeros; the number of the first."""
         start = self.size
         end = self.size = start + count
-        if end > len(self._cells):
-            longer = np.zeros((grown(len(self._cells), end), self._cells.shape[1]), self._cells.dtype)
-            longer[:start] = self._cells[:start]
-            self._cells = longer
+        self._cells = lengthened(self._cells, start, end)
         return start
 
     @property
@@ -79,11 +76,9 @@ class Ragged:
         first = self.size
         start = int(self._ends[first])
         ends = list(accumulate(map(len, rows), initial=start))
-        if ends[-1] > len(self._flat):
-            self._flat = _longer(self._flat, ends[-1])
+        self._flat = lengthened(self._flat, start, ends[-1])
         self.size += len(rows)
-        if self.size + 1 > len(self._ends):
-            self._ends = _longer(self._ends, self.size + 1)
+        self._ends = lengthened(self._ends, first + 1, self.size + 1)
         self._flat[start : ends[-1]] = list(chain.from_iterable(rows))
         self._ends[first : self.size + 1] = ends
         return first
@@ -100,9 +95,3 @@ class Ragged:
         owners = np.repeat(np.arange(len(rows)), lengths)
         before = np.cumsum(lengths) - lengths
         return self._flat[np.arange(len(owners)) + np.repeat(starts - before, lengths)].astype(np.int64), owners
-
-
-def _longer(cells: NDArray[_Cell], needed: int) -> NDArray[_Cell]:
-    longer = np.zeros(grown(len(cells), needed), cells.dtype)
-    longer[: len(cells)] = cells
-    return longer

@@ -17,7 +17,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.columns import RowArray, grown
+from beforehand.index.columns import RowArray, lengthened
 from beforehand.index.matrix import Matrix, Vectors
 
 BATCH_ROWS: Final = 256
@@ -62,13 +62,13 @@ class SignCodes:
         if size == 0:
             sample = matrix.gather(np.arange(0, matrix.size, max(matrix.size // CENTRE_ROWS, 1)))
             self._centre = sample.sum(axis=0) / max(int(sample.any(axis=1).sum()), 1)
-        self._wide = _reaching(self._wide, size, stop)
+        self._wide = lengthened(self._wide, size, stop)
         for start in range(size, stop, BATCH_ROWS):
             for first, vectors in matrix.pieces(start, start + BATCH_ROWS):
                 self._wide[first : first + len(vectors)] = self._coded(vectors)
         if stop > NARROW_ROWS:
             done = size if len(self._narrow) else 0
-            self._narrow = _reaching(self._narrow, done, stop)
+            self._narrow = lengthened(self._narrow, done, stop)
             self._narrow[done:stop] = self._wide[done:stop, : NARROW_BITS // 8]
         self.size = stop
 
@@ -103,15 +103,6 @@ class SignCodes:
     def _projected(self, vectors: Vectors) -> Vectors:
         projected: Vectors = np.matmul(vectors - self._centre, self._rotation)
         return projected
-
-
-def _reaching(codes: Codes, size: int, needed: int) -> Codes:
-    """The codes, or a longer array that begins with the first `size` of them."""
-    if needed <= len(codes):
-        return codes
-    longer = np.zeros((grown(len(codes), needed), codes.shape[1]), np.uint8)
-    longer[:size] = codes[:size]
-    return longer
 
 
 @cache

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beforehand.index import exact
 from beforehand.index.byte_codes import ByteCodes
-from beforehand.index.columns import grown
+from beforehand.index.columns import lengthened
 from beforehand.index.matrix import Matrix
 from beforehand.index.quantised import BATCH_ROWS, SignCodes
 from beforehand.index.vector_sums import VectorSums
@@ -88,10 +88,7 @@ class SemanticWindows:
             raise ValueError("a row is 0 or more, and every value of a vector is finite")
         self._matrix.write(places, vectors)
         size = self._matrix.size
-        if size > len(self._present):
-            present = np.zeros(grown(len(self._present), size), np.bool_)
-            present[: len(self._present)] = self._present
-            self._present = present
+        self._present = lengthened(self._present, len(self._present), size)
         self._present[places] = vectors.any(axis=1)
         if size > self.byte_rows:
             self._bytes = self._bytes or ByteCodes(self.dimensions)

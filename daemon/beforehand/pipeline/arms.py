@@ -61,7 +61,6 @@ class Arms:
     def serve(self, started: Sequence[Started]) -> None:
         """The experiments from now on. Arms stay what they are, since they are drawn from ids alone."""
         self._running = [(one, one.experiment.allocation) for one in started]
-
         self._served.clear()
         self._deciders.clear()
 

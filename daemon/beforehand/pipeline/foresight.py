@@ -251,7 +251,7 @@ def _choice(
         tool=event.tool,
         why=why,
     )
-    return as_claimed(memory, session, event, passage, choice, now_us) if memory.facts else choice
+    return as_claimed(memory, session, event, passage, choice, now_us)
 
 
 def _warning(firing: Firing) -> Choice | None:

@@ -41,9 +41,9 @@ class Pool:
     """
 
     def __init__(self, moment: Moment, rows: Ints, found: Collection[int]) -> None:
-        self._shelf = moment.shelf
-        others = [np.arange(places.start, places.stop) for places in map(self._shelf.places, found)]
-        self.sight = Sight.of(moment, np.unique(np.concatenate([self._shelf.newest(rows, _GLANCED), *others])))
+        shelf = moment.shelf
+        others = [np.arange(places.start, places.stop) for places in map(shelf.places, found)]
+        self.sight = Sight.of(moment, np.unique(np.concatenate([shelf.newest(rows, _GLANCED), *others])))
         self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
         self._places = self.sight.places[self._open]
         self._hints = _hints(moment, self.sight)[self._open]
