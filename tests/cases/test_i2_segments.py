@@ -22,11 +22,6 @@ MANY = limits.SEGMENT_MESSAGES
 BEN = Scope("acme", "ben", "r1")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def written(tmp_path, scope=RUN):
     """The segment of an agent with MANY events."""
     before = set(segment_files(tmp_path)) if (tmp_path / "segments").exists() else set()

@@ -28,11 +28,6 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.mark.parametrize("kind", brokers.KINDS)
 async def test_r3_the_broker_dies_with_a_daemon_that_is_killed(tmp_path, kind):
     """The same port and folder each time: what an orphan held would be missed by the next one."""

@@ -21,11 +21,6 @@ MESSAGES = 1_500
 TOPIC = "beforehand/v1/t/a/r/event"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def send(port: int, waiting: list[bytes]) -> None:
     """An agent with an outbox: what the broker has not confirmed is sent again on the next connection."""
     while waiting:

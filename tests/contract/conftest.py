@@ -24,11 +24,6 @@ Again = Callable[[], Journal]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def measures() -> RecordedMeasures:
     return RecordedMeasures()
 

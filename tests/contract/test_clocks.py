@@ -12,11 +12,6 @@ from beforehand.ports import Clock
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(params=["system", "virtual"])
 def clock(request: pytest.FixtureRequest) -> Clock:
     return SystemClock() if request.param == "system" else VirtualClock(1_772_366_400_000_000)

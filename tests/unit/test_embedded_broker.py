@@ -27,11 +27,6 @@ only_mosquitto = pytest.mark.usefixtures("mosquitto")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def mosquitto() -> str:
     return needed("mosquitto", "mosquitto")
 

@@ -17,11 +17,6 @@ from beforehand.settings import JournalSettings
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Store:
     """A commit that keeps the sizes of its calls. It waits while `gate` is closed; `fault` may raise."""
 

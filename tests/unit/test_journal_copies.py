@@ -18,11 +18,6 @@ from journal_samples import entry, everything
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def journal_at(path: Path) -> SqliteJournal:
     return SqliteJournal(JournalSettings(path=path), RecordedMeasures())
 

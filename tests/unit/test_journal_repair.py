@@ -20,11 +20,6 @@ EVENTS = 600
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 async def path(tmp_path: Path) -> Path:
     """A journal of 600 messages of half a KB, a packet and a dead letter, closed in order."""
     path = tmp_path / "journal.sqlite3"

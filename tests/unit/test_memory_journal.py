@@ -16,11 +16,6 @@ from journal_samples import entry, everything, packet
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_without_a_hook_an_append_returns_without_letting_others_run():
     journal = MemoryJournal()
     async with journal.open():

@@ -15,11 +15,6 @@ from beforehand.backends.mqtt.options import ConnectionOptions
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory):
     with brokers.running("mosquitto", tmp_path_factory.mktemp("broker")) as broker:

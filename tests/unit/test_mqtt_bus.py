@@ -26,11 +26,6 @@ from scripted_broker import CONNACK_5, CONNECT, SUBSCRIBE, TAKEN_OVER, granted_5
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory):
     with brokers.running("mosquitto", tmp_path_factory.mktemp("broker")) as broker:

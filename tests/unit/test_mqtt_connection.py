@@ -23,11 +23,6 @@ topic read status
 """
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory):
     folder = tmp_path_factory.mktemp("broker")

@@ -18,11 +18,6 @@ BEN = Scope("acme", "ben", "r1")
 MOST = 40
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def texts(memory):
     return [event.text for event in memory.events]
 

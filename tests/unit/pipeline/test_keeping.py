@@ -14,11 +14,6 @@ MANY = limits.SEGMENT_MESSAGES
 BEN = Scope("acme", "ben", "r1")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def ids(memory):
     return [event.id for event in memory.events]
 
