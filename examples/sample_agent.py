@@ -18,7 +18,7 @@ import re
 import uuid
 from typing import Any
 
-from beforehand import settings
+from beforehand import configuration
 from beforehand.client import Agent, Run, Told, connect
 
 USER_SAYS = [
@@ -109,7 +109,7 @@ async def main() -> None:
     )
     given = parser.parse_args()
     flags = {name: value for name, value in (("host", given.host), ("port", given.port)) if value is not None}
-    broker = settings.load(broker=flags).broker
+    broker = configuration.load(broker=flags).broker
     async with connect(tenant=given.tenant, agent="travel", broker=broker) as agent:
         while True:
             run = agent.run(f"booking-{uuid.uuid4().hex[:8]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from beforehand.configuration import load
 from beforehand.context.budget import fit
 from beforehand.context.packet import assemble
 from beforehand.errors import SettingsError
@@ -11,7 +12,6 @@ from beforehand.index.echo import CLOSING, OPENING
 from beforehand.index.redaction import redact, redact_data
 from beforehand.index.tokens import count_tokens
 from beforehand.messages import codec
-from beforehand.settings import load
 from memories import header, said, value
 
 BEST = "The customer explained at length how the parcel was left in the rain. " * 11

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from beforehand.configuration import load
 from beforehand.errors import SettingsError
 from beforehand.index.tokens import count_tokens
-from beforehand.settings import load
 from stage import RUN, staged
 
 UNRELATED = [

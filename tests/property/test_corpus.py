@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from beforehand import settings
+from beforehand import configuration
 from beforehand.errors import Refusal, RuleError, SettingsError
 from beforehand.index.time_expressions import expressions
 from beforehand.messages import codec
@@ -79,4 +79,4 @@ def test_settings_are_read_or_refused_with_advice(file, tmp_path):
     broken = tmp_path / file.name
     for data in forms(file.read_bytes(), file.name):
         broken.write_bytes(data)
-        read_or(SettingsError, settings.load, broken)
+        read_or(SettingsError, configuration.load, broken)

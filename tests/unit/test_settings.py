@@ -2,7 +2,7 @@
 
 import pytest
 
-from beforehand import settings
+from beforehand import configuration
 from beforehand.assembly import policy_of
 from beforehand.errors import SettingsError
 from beforehand.trigger.policy import APPETITES
@@ -18,17 +18,17 @@ def test_flags_go_over_environment_over_file(tmp_path, monkeypatch):
     file.write_text('[broker]\nhost = "file"\nport = 1\nusername = "file"\n')
     monkeypatch.setenv("BEFOREHAND_BROKER__HOST", "environment")
     monkeypatch.setenv("BEFOREHAND_BROKER__PORT", "2")
-    broker = settings.load(file, broker={"host": "flag"}).broker
+    broker = configuration.load(file, broker={"host": "flag"}).broker
     assert (broker.host, broker.port, broker.username) == ("flag", 2, "file")
 
 
 def test_the_file_here_is_read_when_none_is_named(tmp_path):
     (tmp_path / "beforehand.toml").write_text("[policy]\nhorizon = 5\n")
-    assert settings.load().policy.horizon == 5
+    assert configuration.load().policy.horizon == 5
 
 
 def test_without_anything_the_defaults_of_the_contract_hold():
-    policy = settings.load().policy
+    policy = configuration.load().policy
     assert (policy.horizon, policy.budget_tokens, policy.window_events) == (2, 512, 0)
 
 
@@ -53,24 +53,24 @@ def test_without_anything_the_defaults_of_the_contract_hold():
 )
 def test_a_setting_that_cannot_be_used_is_named_with_what_would_be_right(flags, says):
     with pytest.raises(SettingsError) as refused:
-        settings.load(**flags)
+        configuration.load(**flags)
     assert says in str(refused.value)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(SettingsError, match=r"no settings file .*gone\.toml"):
-        settings.load(tmp_path / "gone.toml")
+        configuration.load(tmp_path / "gone.toml")
 
 
 def test_a_file_that_is_no_toml_is_named(tmp_path):
     file = tmp_path / "broken.toml"
     file.write_text("broker = [")
     with pytest.raises(SettingsError, match=r"settings file .*broken\.toml: .*Write it as TOML"):
-        settings.load(file)
+        configuration.load(file)
 
 
 def test_a_password_is_not_shown():
-    loaded = settings.load(broker={"password": "hunter2"})
+    loaded = configuration.load(broker={"password": "hunter2"})
     assert "hunter2" not in repr(loaded)
     assert loaded.broker.password.get_secret_value() == "hunter2"
 
@@ -78,7 +78,7 @@ def test_a_password_is_not_shown():
 def test_d5_a_variable_that_is_no_json_is_named_with_the_json_that_was_meant(monkeypatch):
     monkeypatch.setenv("BEFOREHAND_POLICY__PACKS", "core, mine.yaml")
     with pytest.raises(SettingsError) as refused:
-        settings.load()
+        configuration.load()
     assert refused.value.problem == "environment variable BEFOREHAND_POLICY__PACKS: 'core, mine.yaml' is not JSON."
     assert refused.value.advice == 'Write it as JSON, such as ["core","mine.yaml"].'
 
@@ -94,18 +94,18 @@ def test_d5_a_variable_that_is_no_json_is_named_with_the_json_that_was_meant(mon
 def test_d6_a_variable_that_is_no_setting_is_an_error_with_the_nearest_name(monkeypatch, variable, advice):
     monkeypatch.setenv(variable, "3")
     with pytest.raises(SettingsError) as refused:
-        settings.load()
+        configuration.load()
     assert f"environment variable {variable}: no such setting." in str(refused.value)
     assert advice in str(refused.value)
 
 
 @pytest.mark.parametrize("appetite", ["frugal", "balanced", "generous"])
 def test_an_appetite_sets_what_is_not_set_by_hand(appetite):
-    policy = policy_of(settings.load(policy={"appetite": appetite, "threshold": 0.33}).policy)
+    policy = policy_of(configuration.load(policy={"appetite": appetite, "threshold": 0.33}).policy)
     known = APPETITES[appetite]
     assert (policy.threshold, policy.token_price, policy.bar) == (0.33, known.token_price, known.bar)
 
 
 def test_an_appetite_that_is_none_is_refused_with_those_that_there_are():
     with pytest.raises(SettingsError, match=r"policy\.appetite.*balanced"):
-        settings.load(policy={"appetite": "ravenous"})
+        configuration.load(policy={"appetite": "ravenous"})

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from beforehand import settings
+from beforehand import configuration
 from beforehand.errors import BeforehandError, NotFound
 from beforehand.settings import Settings
 
@@ -46,7 +46,7 @@ def load(config: Path | None, **flags: Any) -> Settings:
         section: {name: value for name, value in values.items() if value is not None}
         for section, values in flags.items()
     }
-    return settings.load(config, **{section: values for section, values in given.items() if values})
+    return configuration.load(config, **{section: values for section, values in given.items() if values})
 
 
 def tenant_and_agent(agent: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pytest
 import structlog
 from typer.testing import CliRunner
 
-from beforehand import settings
+from beforehand import configuration
 from beforehand.backends.broker.embedded import free_port
 from beforehand.cli import doctor
 from beforehand.cli.demo import RECORDING
@@ -80,7 +80,7 @@ def test_d8_the_settings_shown_are_toml_that_can_be_loaded_again(tmp_path, monke
     assert tomllib.loads(shown)["broker"]["tls"] is True
     assert "# host = " in shown
     assert "hunter2" not in shown
-    assert settings.load(tmp_path / "shown.toml") == settings.load()
+    assert configuration.load(tmp_path / "shown.toml") == configuration.load()
 
 
 def test_d8_a_change_of_the_situation_without_a_value_says_how_it_is_written():
