@@ -24,17 +24,17 @@ PHONE = "138-2000-4711"
 ARMS = ("auto", "exact", "semantic", "timeline", "tree", "facts")
 
 
-def forget(daemon, port, *flags):
-    command = [sys.executable, "-m", "beforehand", "forget", "shop/clerk", "--yes", "--json", *flags]
+def forget(daemon, port, *flags, whom="shop/clerk"):
+    command = [sys.executable, "-m", "beforehand", "forget", whom, "--yes", "--json", *flags]
     command += ["--journal", str(daemon.journal), "--state", str(daemon.folder / "state")]
     environment = {**os.environ, "BEFOREHAND_BROKER__EMBEDDED_PORT": str(port)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
     return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
 
 
-def everywhere(folder):
-    """Files that have the canary."""
-    return [str(file) for file in folder.rglob("*") if file.is_file() and CANARY.encode() in file.read_bytes()]
+def everywhere(folder, words=CANARY):
+    """Files that have these words."""
+    return [str(file) for file in folder.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
 
 
 def test_e2_nothing_is_left_of_a_subject_on_disk_in_the_broker_or_in_any_answer(tmp_path, monkeypatch):
@@ -76,11 +76,25 @@ def test_e2_nothing_is_left_of_a_subject_on_disk_in_the_broker_or_in_any_answer(
                 reply = run.recall(f"the phone of {CANARY}, customer-42, {PHONE}", mode=mode, **DEADLINE)
                 assert not any(CANARY in item.text or PHONE in item.text for item in reply.items)
             assert "W77" in run.recall("where does order W77 go?", **DEADLINE).items[0].text
+            run.plan("deliver", [{"id": "s2", "tool": "deliver", "goal": "deliver order W77", "needs": ["order"]}])
+            assert "W77" in run.before_step("s2", **DEADLINE).text
+        daemon.kill(signal.SIGTERM)
+        code, report = forget(daemon, port, "--all", whom="shop")
+        assert (code, report["left"], report["verified"], report["retained_cleared"]) == (0, {}, True, 1)
+        assert everywhere(tmp_path, "W77") == []
 
 
-@pytest.mark.parametrize(("flags", "advice"), [((), "Give one of"), (("--subject", "x", "--all"), "Give one of")])
+@pytest.mark.parametrize(
+    ("flags", "advice"),
+    [
+        (("shop/clerk",), "Give one of"),
+        (("shop/clerk", "--subject", "x", "--all"), "Give one of"),
+        (("shop/clerk", "--origin", "web"), "Give user, agent, tool, system, unknown, or tool:NAME"),
+        (("shop", "--run", "r1"), "Write tenant/agent"),
+    ],
+)
 def test_what_to_forget_has_to_be_said(tmp_path, flags, advice):
-    command = [sys.executable, "-m", "beforehand", "forget", "shop/clerk", "--journal", str(tmp_path / "none"), *flags]
+    command = [sys.executable, "-m", "beforehand", "forget", *flags, "--journal", str(tmp_path / "none")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert advice in done.stderr

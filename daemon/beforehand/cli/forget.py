@@ -7,13 +7,14 @@ import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 import typer
 
 from beforehand import assembly
 from beforehand.backends.journal import erasing, scanning
-from beforehand.backends.journal.erasing import Erased, Whom
+from beforehand.backends.journal.choosing import OF_TOOL, UNKNOWN, Whom
+from beforehand.backends.journal.erasing import Erased
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.retained import Retained
@@ -21,7 +22,6 @@ from beforehand.cli.keep import Journal, existing
 from beforehand.cli.run import STATE, State
 from beforehand.cli.shared import (
     FAILED,
-    Agent,
     Config,
     Json,
     advising,
@@ -34,10 +34,12 @@ from beforehand.cli.shared import (
 from beforehand.errors import BusError, NotFound
 from beforehand.lifecycle.serve import broker_for
 from beforehand.messages import topics
+from beforehand.messages.inbound import Role
 from beforehand.messages.values import micros, rfc3339
 from beforehand.settings import Settings
 
 _NEVER: Final = "not looked at"
+_ORIGINS: Final = (*get_args(Role), UNKNOWN)
 
 
 @dataclass(slots=True)
@@ -66,10 +68,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 def forget(
-    agent: Agent,
+    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent; or a tenant: all of its agents.")],
     subject: Annotated[str | None, typer.Option(help="All that names this person or thing.")] = None,
     run: Annotated[str | None, typer.Option(help="All of this run.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of the agent.")] = False,
+    origin: Annotated[
+        str | None,
+        typer.Option(help="All that came from user, agent, tool, system, unknown or tool:NAME, and notes made of it."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of the agent, or of the tenant.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     config: Config = None,
@@ -77,13 +83,15 @@ def forget(
     state: State = STATE,
     json: Json = False,
 ) -> None:
-    """Erase a subject, a run or an agent, and search files and broker for what is left. The daemon must be stopped.
+    """Erase a subject, an origin, a run, an agent or a tenant, and search files and broker for what is left of it.
+
+    The daemon must be stopped.
 
     Exit code 0 when nothing is left. Backups and the outboxes of agents are not reached.
     """
     log_to_stderr(as_json=False, quiet=True)
     with advising():
-        whom = _whom(agent, subject, run, everything=everything)
+        whom = _whom(agent, subject, run, origin, everything=everything)
         settings = load(config, journal={"path": existing(config, journal)})
         with journal_lock(settings.journal.path):
             if dry_run or not yes:
@@ -100,11 +108,17 @@ def forget(
         raise typer.Exit(FAILED)
 
 
-def _whom(agent: str, subject: str | None, run: str | None, *, everything: bool) -> Whom:
-    tenant, name = tenant_and_agent(agent)
-    if (subject is not None) + (run is not None) + everything != 1:
-        raise NotFound("it is not said what to forget.", "Give one of --subject, --run and --all.")
-    return Whom(tenant, name, run=run, subject=subject)
+def _whom(named: str, subject: str | None, run: str | None, origin: str | None, *, everything: bool) -> Whom:
+    if sum(given is not None for given in (subject, run, origin)) + everything != 1:
+        raise NotFound("it is not said what to forget.", "Give one of --subject, --run, --origin and --all.")
+    if origin is not None and origin not in _ORIGINS and (not origin.startswith(OF_TOOL) or origin == OF_TOOL):
+        raise NotFound(f"{origin!r} is no origin.", f"Give {', '.join(_ORIGINS)}, or {OF_TOOL}NAME for one tool.")
+    if "/" in named or not named:
+        tenant, agent = tenant_and_agent(named)
+        return Whom(tenant, agent, run, subject, origin)
+    if run is not None:
+        raise NotFound(f"a run of {named!r} is of no agent.", "Write tenant/agent, such as shop/anna.")
+    return Whom(named, None, None, subject, origin)
 
 
 async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:
@@ -113,7 +127,8 @@ async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:
     done = erasing.erase(path, whom, _now())
     kept = assembly.segments(settings, RecordedMeasures())
     if kept is not None:
-        kept.drop(whom.tenant, whom.agent)
+        for agent in done.agents:
+            kept.drop(whom.tenant, agent)
     report = Report(asdict(whom), done.messages, done.packets, done.dead_letters)
     try:
         await _clear(settings, state, whom, done, report)

@@ -11,7 +11,8 @@ from beforehand.index.segmentation import name_terms, name_words, terms
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
 
-_DERIVED: Final = frozenset({"message", "note", "reflection"})
+DERIVED: Final = frozenset({"message", "note", "reflection"})
+"""Kinds of event that an agent makes from others."""
 _NOTHING: Final[frozenset[str]] = frozenset()
 _IDENTIFIER: Final = re.compile(r"(?=\S*\d)[#\w][\w.@:/-]{2,63}")
 
@@ -101,7 +102,7 @@ def derived(authority: Authority, kind: str, parent: Remembered | None) -> tuple
     What an agent says of something has no more authority than that has: a summary of what nobody vouches for is no
     better than it (laundering, arXiv 2606.24322).
     """
-    if parent is None or parent.vouched or authority != "agent" or kind not in _DERIVED:
+    if parent is None or parent.vouched or authority != "agent" or kind not in DERIVED:
         return authority, True
     return parent.authority, False
 

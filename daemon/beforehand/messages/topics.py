@@ -116,15 +116,15 @@ def of_packet(scope: Scope, step: str, root: str = ROOT) -> str:
     return f"{of_run(scope, 'packet', root)}/{encode(step)}"
 
 
-def of_packets(tenant: str, agent: str, root: str = ROOT) -> str:
-    """The filter of all packets of an agent."""
-    return f"{root}/{encode(tenant)}/{encode(agent)}/+/packet/+"
+def of_packets(tenant: str, agent: str | None, root: str = ROOT) -> str:
+    """The filter of all packets of an agent, or of all agents of a tenant."""
+    return f"{root}/{encode(tenant)}/{'+' if agent is None else encode(agent)}/+/packet/+"
 
 
-def step_of(topic: str) -> tuple[str, str]:
-    """(run, step) of a packet's topic."""
-    run, _, step = topic.split("/")[-3:]
-    return decode(run, "run"), decode(step, "step")
+def step_of(topic: str) -> tuple[str, str, str]:
+    """(agent, run, step) of a packet's topic."""
+    agent, run, _, step = topic.split("/")[-4:]
+    return decode(agent, "agent"), decode(run, "run"), decode(step, "step")
 
 
 def of_status(name: str, root: str = ROOT) -> str:

@@ -7,7 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from beforehand.backends.journal.erasing import Whom, erase
+from beforehand.backends.journal.choosing import Whom
+from beforehand.backends.journal.erasing import erase
 from beforehand.cli.main import app
 from forgetting import entry, written
 
