@@ -13,10 +13,11 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from beforehand.backends.journal import SqliteJournal, files, marks, migrate, schema
+from beforehand.backends.journal import SqliteJournal, files, marks, revision, schema
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.errors import JournalError, SchemaMismatch
 from beforehand.settings import JournalSettings
@@ -59,12 +60,18 @@ async def test_the_revisions_make_exactly_the_schema(path: Path):
             assert made[str(index.name)] == str(CreateIndex(index).compile(engine))
 
 
+def test_the_newest_revision_is_the_head_of_alembics():
+    config = Config()
+    config.set_main_option("script_location", str(revision.MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == revision.NEWEST
+
+
 async def test_a_journal_of_the_base_revision_is_brought_up(path: Path):
     await filled(path, range(1))
     engine = files.writing(path)
     with engine.begin() as connection:
         config = Config()
-        config.set_main_option("script_location", str(migrate.MIGRATIONS))
+        config.set_main_option("script_location", str(revision.MIGRATIONS))
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
     with engine.connect() as connection:

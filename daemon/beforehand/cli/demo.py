@@ -50,6 +50,11 @@ class Score:
             self.found[name] = self.found.get(name, 0) + len(carried(text, set(call.needed)))
 
 
+def add_to(app: typer.Typer) -> None:
+    """Mount the command."""
+    app.command()(demo)
+
+
 def demo(
     file: Annotated[Path, typer.Argument(help="Recorded runs; left out: a run of an online shop.")] = RECORDING,
     pace: Annotated[float, typer.Option(help="Seconds between two messages of the agent.")] = 0.15,

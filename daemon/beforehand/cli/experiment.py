@@ -18,13 +18,18 @@ from beforehand.cli.shared import Config, Json, advising, load, out, print_json
 from beforehand.errors import ExperimentError
 from beforehand.experiment.definition import Started
 
-app = typer.Typer(no_args_is_help=True, help="Experiments: start, list, stop, report, power, simulate.")
+commands = typer.Typer(no_args_is_help=True, help="Experiments: start, list, stop, report, power, simulate.")
 
 Alpha = Annotated[float, typer.Option(min=0.001, max=0.2, help="Chance of a false alarm.")]
 Units = Annotated[int | None, typer.Option(min=20, help="Units of both arms.")]
 
 
-@app.command()
+def add_to(app: typer.Typer) -> None:
+    """Mount the group."""
+    app.add_typer(commands, name="experiment")
+
+
+@commands.command()
 def start(
     experiment: Annotated[str, typer.Argument(help="Its name in the folder of experiments, or a .toml file.")],
     config: Config = None,
@@ -45,7 +50,7 @@ def start(
     out.print(f"[bold]{definition.name}[/] takes in runs: {arms}; {definition.units:,} units planned")
 
 
-@app.command("list")
+@commands.command("list")
 def list_experiments(config: Config = None, json: Json = False) -> None:
     """All experiments that were ever started."""
     with advising():
@@ -63,7 +68,7 @@ def list_experiments(config: Config = None, json: Json = False) -> None:
     out.print(table)
 
 
-@app.command()
+@commands.command()
 def stop(
     experiment: Annotated[str, typer.Argument(help="Its name.")],
     config: Config = None,
@@ -74,7 +79,7 @@ def stop(
     out.print(f"[bold]{stopped.experiment.name}[/] takes in no more runs; `beforehand experiment report` judges it")
 
 
-@app.command()
+@commands.command()
 def report(
     experiment: Annotated[
         str | None, typer.Argument(help="Its name; left out: only what held-back packets say.", show_default=False)
@@ -96,7 +101,7 @@ def report(
         _analysis().show(told)
 
 
-@app.command()
+@commands.command()
 def power(
     effect: Annotated[float, typer.Option(help="Least change that would matter.")],
     baseline: Annotated[float | None, typer.Option(min=0, max=1, help="Share of successes without it.")] = None,
@@ -123,7 +128,7 @@ def power(
     _tell(told, json=json)
 
 
-@app.command()
+@commands.command()
 def simulate(
     file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
     effect: Annotated[float, typer.Option(min=-1, max=1, help="On the share of needed values that are carried.")],

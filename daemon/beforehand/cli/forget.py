@@ -19,11 +19,12 @@ from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.retained import Retained
 from beforehand.cli.keep import Journal, existing
-from beforehand.cli.run import STATE, State
 from beforehand.cli.shared import (
     FAILED,
+    STATE,
     Config,
     Json,
+    State,
     advising,
     load,
     log_to_stderr,

@@ -27,11 +27,6 @@ _TOOLS = 3
 inspect_app = typer.Typer(no_args_is_help=True, help="What memory is made of.")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Mount the commands."""
-    app.add_typer(inspect_app, name="inspect")
-
-
 @inspect_app.command()
 def timeline(
     agent: Agent,

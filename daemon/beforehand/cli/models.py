@@ -11,7 +11,7 @@ from beforehand.backends.registry import SHIPPED, Promoted, Registered, Registry
 from beforehand.cli.shared import Config, Json, advising, load, out, print_json
 from beforehand.errors import ModelRefused
 
-app = typer.Typer(no_args_is_help=True, help="Trigger models: list, show, promote, roll back.")
+commands = typer.Typer(no_args_is_help=True, help="Trigger models: list, show, promote, roll back.")
 _SHORT = 12
 
 Shadow = Annotated[
@@ -19,7 +19,12 @@ Shadow = Annotated[
 ]
 
 
-@app.command("list")
+def add_to(app: typer.Typer) -> None:
+    """Mount the group."""
+    app.add_typer(commands, name="models")
+
+
+@commands.command("list")
 def list_models(config: Config = None, json: Json = False) -> None:
     """All models that are shipped or were promoted, and which of them is in use."""
     with advising():
@@ -38,7 +43,7 @@ def list_models(config: Config = None, json: Json = False) -> None:
         out.print(problem)
 
 
-@app.command("show")
+@commands.command("show")
 def show(
     name: Annotated[str, typer.Argument(help="A model's name, or its folder (with a slash).")],
     config: Config = None,
@@ -62,7 +67,7 @@ def show(
     out.print(found.card, markup=False)
 
 
-@app.command("promote")
+@commands.command("promote")
 def promote(
     name: Annotated[str, typer.Argument(help="A model's name, or the folder (with a slash) that `train` wrote.")],
     shadow: Shadow = False,
@@ -76,7 +81,7 @@ def promote(
     out.print(f"{kept} scores in the shadow of {live}" if shadow else f"{kept} is live")
 
 
-@app.command("rollback")
+@commands.command("rollback")
 def rollback(shadow: Shadow = False, config: Config = None) -> None:
     """Back to the model that was live before; with --shadow: nothing scores beside the live one any more."""
     with advising():

@@ -20,7 +20,7 @@ from beforehand.trigger.packs import Pack, check, read
 from beforehand.trigger.rules import Verdict, fire
 from beforehand.trigger.situation import Situation, describe
 
-app = typer.Typer(no_args_is_help=True, help="Rule packs: check, list, try.")
+commands = typer.Typer(no_args_is_help=True, help="Rule packs: check, list, try.")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
 Packs = Annotated[
@@ -39,7 +39,12 @@ class Checked:
     errors: list[RuleError]
 
 
-@app.command("check")
+def add_to(app: typer.Typer) -> None:
+    """Mount the group."""
+    app.add_typer(commands, name="rules")
+
+
+@commands.command("check")
 def check_packs(
     paths: Annotated[list[Path] | None, typer.Argument(help="Packs or folders; default: all shipped packs.")] = None,
     as_json: Json = False,
@@ -54,7 +59,7 @@ def check_packs(
     raise typer.Exit(1 if errors or not checked else 0)
 
 
-@app.command("list")
+@commands.command("list")
 def list_rules(packs: Packs = None, as_json: Json = False) -> None:
     """List the rules of packs."""
     rules = [rule for pack in _load(packs) for rule in pack.rules]
@@ -74,7 +79,7 @@ def list_rules(packs: Packs = None, as_json: Json = False) -> None:
         console.print(Padding(escape(rule.description), (0, 0, 0, 2)))
 
 
-@app.command("try")
+@commands.command("try")
 def try_rules(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="A field of the situation, such as step.tool=book_flight.")

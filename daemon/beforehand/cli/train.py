@@ -59,7 +59,7 @@ def command(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Fit a trigger model to recorded runs or journals; a gate holds it against the current one before it is written.
+    """Fit a trigger model to recorded runs or journals; a gate holds it against the current one.
 
     A journal may be read while its daemon runs. Labels are what calls took from the past, and what feedback says.
     """

@@ -15,7 +15,7 @@ from rich.tree import Tree
 from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
-from beforehand.cli.inspecting import agent_memory
+from beforehand.cli.inspecting import agent_memory, inspect_app
 from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Node
@@ -29,11 +29,11 @@ _NAME_CHARS = 80
 
 
 def add_to(app: typer.Typer) -> None:
-    """Mount the commands."""
-    app.command(name="tree")(tree)
-    app.command(name="forgetting")(measure)
+    """Mount `inspect` with all its commands."""
+    app.add_typer(inspect_app, name="inspect")
 
 
+@inspect_app.command(name="tree")
 def tree(
     agent: Agent,
     run: Annotated[str, typer.Argument(help="Run.")],
@@ -61,6 +61,7 @@ def tree(
     out.print(drawn_below[grown.root.place])
 
 
+@inspect_app.command(name="forgetting")
 def measure(
     file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
     live: Annotated[list[int] | None, typer.Option(min=1, help="Most live nodes; may be given several times.")] = None,

@@ -23,11 +23,16 @@ from beforehand.settings import JournalSettings
 from beforehand.training.experience import learn, worth
 from beforehand.training.trajectories import read
 
-app = typer.Typer(no_args_is_help=True, help="Workflows: what runs that went well have in common.")
+commands = typer.Typer(no_args_is_help=True, help="Workflows: what runs that went well have in common.")
 _RECORDED = (".jsonl", ".gz")
 
 
-@app.command()
+def add_to(app: typer.Typer) -> None:
+    """Mount the group."""
+    app.add_typer(commands, name="workflows")
+
+
+@commands.command()
 def induce(
     source: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz), or a daemon's journal.")],
     agent: Annotated[str | None, typer.Option(help="Only this agent of a journal, as tenant/agent.")] = None,
@@ -52,7 +57,7 @@ def induce(
         _show(rows)
 
 
-@app.command()
+@commands.command()
 def measure(
     file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,

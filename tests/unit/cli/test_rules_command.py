@@ -3,7 +3,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from beforehand.cli.rules import app
+from beforehand.cli.rules import commands as app
 
 PACK = """\
 name: mine

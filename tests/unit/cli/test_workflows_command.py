@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.workflows import app
+from beforehand.cli.workflows import commands as app
 from beforehand.messages import codec, topics
 from beforehand.settings import JournalSettings
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
-
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, inspect
 
+from beforehand.backends.journal.revision import MIGRATIONS
 from beforehand.errors import SchemaMismatch
-
-MIGRATIONS: Final = Path(__file__).with_name("migrations")
 
 
 def upgrade(reader: Engine, writer: Engine, name: str) -> None:

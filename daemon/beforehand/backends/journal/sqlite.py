@@ -15,7 +15,7 @@ import anyio.to_thread
 from sqlalchemy import Connection, Engine, exc
 
 from beforehand import limits
-from beforehand.backends.journal import commits, faults, files, marks, migrate, rows, statements
+from beforehand.backends.journal import commits, faults, files, marks, revision, rows, statements
 from beforehand.backends.journal.checkpoints import Checkpoints
 from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
 from beforehand.errors import Unstorable
@@ -165,6 +165,12 @@ class SqliteJournal:
             raise rows.closed()
         return self._writer
 
+    def _upgrade(self, reader: Engine, writer: Engine) -> None:
+        if not revision.is_newest(reader):
+            from beforehand.backends.journal import migrate  # noqa: PLC0415  Alembic loads in 0.1 s, and is seldom needed
+
+            migrate.upgrade(reader, writer, f"the journal {self._path}")
+
     def _start(self) -> _Opened:
         with ExitStack() as closing:
             try:
@@ -173,7 +179,7 @@ class SqliteJournal:
                 closing.callback(write.dispose)
                 read = files.reading(self._path, limits.READERS)
                 closing.callback(read.dispose)
-                migrate.upgrade(read, write, f"the journal {self._path}")
+                self._upgrade(read, write)
                 known = marks.read(self._path)
                 with read.begin() as connection:
                     self._last_position = statements.last_position(connection)

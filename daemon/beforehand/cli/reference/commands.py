@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from beforehand.cli.main import app
+from beforehand.cli.main import COMMANDS, app, loaded
 
 _SHELL_OPTIONS = {"install_completion", "show_completion"}
 
@@ -22,9 +22,11 @@ def rendered() -> dict[str, str]:
 
 def walk(command: Any = None, name: str = "beforehand") -> Iterator[tuple[Any, str]]:
     """Every command with its full name, groups before their members."""
-    here = get_command(app) if command is None else command
+    here, members = command, getattr(command, "commands", {})
+    if command is None:
+        here, members = get_command(app), {each: loaded(each) for each in COMMANDS}
     yield here, name
-    for inner_name, inner in getattr(here, "commands", {}).items():
+    for inner_name, inner in members.items():
         if not inner.hidden:
             yield from walk(inner, f"{name} {inner_name}")
 

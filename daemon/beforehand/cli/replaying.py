@@ -1,9 +1,8 @@
-"""Commands that run something: up, demo, replay."""
+"""The command `replay`."""
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,45 +11,18 @@ from rich.progress import Progress
 from rich.table import Table
 
 from beforehand import assembly
-from beforehand.backends.journal.lock import journal_lock
-from beforehand.backends.measures import PrometheusMeasures, RecordedMeasures
-from beforehand.cli import demo
-from beforehand.cli.shared import Config, Json, advising, err, load, log_to_stderr, out, print_json
+from beforehand.backends.measures import RecordedMeasures
+from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
 from beforehand.errors import NotFound
-from beforehand.lifecycle.pages import listening
-from beforehand.lifecycle.serve import serve
 from beforehand.messages.topics import Scope
 from beforehand.replay import Replay
 from beforehand.training.playing import Played, play
 from beforehand.training.trajectories import Trajectory, read
 
-State = Annotated[Path, typer.Option("--state", help="Folder for lock files and the embedded broker's data.")]
-STATE = Path(".beforehand")
-
 
 def add_to(app: typer.Typer) -> None:
-    """Mount the commands."""
-    app.command()(up)
-    app.command(name="demo")(demo.demo)
-    app.command(name="replay")(replay)
-
-
-def up(
-    config: Config = None,
-    host: Annotated[str | None, typer.Option(help="Broker; left out: one is started on loopback.")] = None,
-    port: Annotated[int | None, typer.Option(help="Broker port.")] = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
-    state: State = STATE,
-    log_json: Annotated[bool, typer.Option("--log-json", help="Logs as JSON lines.")] = False,
-) -> None:
-    """Start the daemon, and a broker when none is configured. Ctrl-C ends both."""
-    log_to_stderr(as_json=log_json)
-    with advising():
-        settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
-        parts = assembly.read_parts(settings)  # what is wrong with them is said before a broker is started
-        measures = PrometheusMeasures()
-        with journal_lock(settings.journal.path), listening(settings.http, measures.page) as pages:
-            asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, measures, pages))
+    """Mount the command."""
+    app.command()(replay)
 
 
 def replay(

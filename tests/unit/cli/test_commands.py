@@ -1,0 +1,48 @@
+"""The command line as a whole: what it lists, what it loads, and what it says of itself."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+from typer.testing import CliRunner
+
+from beforehand.cli.main import COMMANDS, app, loaded
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_says_of_a_command_what_the_command_says_first(name):
+    said = " ".join((loaded(name).help or "").split())
+    assert said.startswith(COMMANDS[name][1].rstrip("."))
+
+
+def test_the_list_has_every_command():
+    shown = run("--help").output
+    assert all(name in shown for name in COMMANDS)
+
+
+def test_a_command_that_is_not_there_is_named_with_the_nearest():
+    told = run("upp")
+    assert told.exit_code == 2
+    assert "'up'" in told.output
+
+
+def test_a_group_lists_its_own():
+    assert "rollback" in run("models", "--help").output
+
+
+def test_it_says_its_version():
+    assert run("--version").output.strip() == version("beforehand")
+
+
+def test_a_command_loads_what_it_needs_and_no_more():
+    code = (
+        "import sys; from beforehand.cli.main import loaded; loaded('up');"
+        "print([name for name in ('beforehand.training', 'alembic', 'dask') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
