@@ -28,6 +28,8 @@ NAMES = (
     "restart",
     "footprint",
     "journal",
+    "erasure",
+    "facts",
     "timeline",
     "semantic",
     "peers",
