@@ -137,6 +137,8 @@ MEMORY_BYTES: Final = 2_000_000_000
 """What agents take of memory by default, estimated; the least recently used go."""
 RECENT_EVENTS: Final = 32
 """Newest events of a run shown to rule conditions."""
+FACTS_SEEN: Final = 6
+"""Facts that a step speaks of, shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400
 """Passages that one event is cut into."""
 PASSAGE_CHARS: Final = 400

@@ -6,11 +6,12 @@ from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from beforehand.index.segmentation import terms
 from beforehand.memory.claims import Claim, Key, Leaf, Statement, folded, leaves_of, plain
+from beforehand.memory.fact_names import FactNames
 from beforehand.memory.record import FOREVER, Record, Standing
 from beforehand.memory.stale import Stale, Trace, Traces
 from beforehand.messages.entry import Entry
@@ -31,6 +32,13 @@ class Near(NamedTuple):
     standing: Standing
 
 
+class Meant(NamedTuple):
+    """A fact that a step speaks of, and all that was claimed of it."""
+
+    standing: Standing
+    record: Record
+
+
 @dataclass(slots=True)
 class _Filed:
     """A record with what finds it."""
@@ -49,6 +57,7 @@ class FactBook:
         self._traces = Traces()
         self._of_row: dict[int, list[Claim]] = {}
         self._by_word: dict[str, list[Key]] = {}
+        self._names = FactNames()
         self._bounds: list[int] = []
         self._settled = True
         self._count = 0
@@ -123,6 +132,18 @@ class FactBook:
         found.sort(key=lambda near: (-near.shared, -near.standing.claim.row, near.standing.claim.number))
         return found[:k]
 
+    def meant(
+        self, goal: Collection[str], needs: Sequence[frozenset[str]], k: int, at_us: int, space: str | None = None
+    ) -> list[Meant]:
+        """At most `k` facts that a step speaks of, in the order of `FactNames.meant`.
+
+        space: the step's; a fact of another one does not bear on it.
+        """
+        near = (key for key in self._names.meant(goal, needs) if not (space and key[2]) or key[2] == space)
+        records = (self._filed[key].record for key in near)
+        stand = ((record.at(at_us), record) for record in records)
+        return list(islice((Meant(standing, record) for standing, record in stand if standing is not None), k))
+
     def _holding(self, wanted: Collection[str]) -> Iterator[list[Key]]:
         """Keys that have each word, rare words first, until they are _ENOUGH: a word of most records tells nothing."""
         count = 0
@@ -159,6 +180,7 @@ class FactBook:
         key = folded(*claim.key)
         filed = self._filed.pop(key, None) or _Filed()
         self._filed[key] = filed
+        self._names.claimed(key)
         filed.record.add(claim)
         self._traces.add(claim, filed.record, filed.traces)
         self._of_row.setdefault(claim.row, []).append(claim)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
@@ -28,7 +28,7 @@ from beforehand.pipeline.claimed import as_claimed
 from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.runbook import Runbook
 from beforehand.pipeline.shadow import Models, opinion
-from beforehand.pipeline.situations import recent_of, situation_of
+from beforehand.pipeline.situations import facts_of, recent_of, situation_of
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
 from beforehand.trigger.candidates import NOT_ASKED, Candidates, gather
@@ -122,7 +122,9 @@ class Foresight:
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
         step = memory.flows.completed(step) if self._policy.workflows else step
-        fired = fire(self._packs, situation_of(memory, session, step, now_us, self._recent_of(memory, session)))
+        recent = self._recent_of(memory, session)
+        facts = partial(facts_of, memory, step, now_us)
+        fired = fire(self._packs, situation_of(memory, session, step, now_us, recent), facts)
         moment = Moment.of(memory, session, step)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
         rows = memory.timeline.last(_GLANCED_EVENTS, run=session.code)

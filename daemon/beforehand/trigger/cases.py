@@ -18,7 +18,16 @@ from beforehand.trigger.names import closest
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.rules import fire
 from beforehand.trigger.schema import Name, Part, Text
-from beforehand.trigger.situation import SAMPLE, PlanView, RecentEvent, RunView, Situation, StepView, situation
+from beforehand.trigger.situation import (
+    SAMPLE,
+    FactView,
+    PlanView,
+    RecentEvent,
+    RunView,
+    Situation,
+    StepView,
+    situation,
+)
 
 Fragment = Mapping[str, Any]
 """Parts of a situation by name, nested as in a pack's conditions: `{"step": {"tool": "book_flight"}}`."""
@@ -27,6 +36,10 @@ _PARTS: Final[Mapping[str, type]] = {"step": StepView, "plan": PlanView, "run": 
 
 
 _KIND: Final[Any] = Kind
+_LISTS: Final[Mapping[Any, tuple[type, dict[str, Any]]]] = {
+    tuple[RecentEvent, ...]: (RecentEvent, {"kind": (_KIND, ...)}),
+    tuple[FactView, ...]: (FactView, {"subject": (str, ...), "attribute": (str, ...)}),
+}
 _BOUNDED: Final[Mapping[Any, Any]] = {
     int: Annotated[int, Field(ge=0, le=limits.SEQ_MAX)],
     float: Annotated[float, Field(ge=0, allow_inf_nan=False)],
@@ -39,9 +52,10 @@ def _partial(record: type) -> type[Part]:
     for name, hint in get_type_hints(record).items():
         if name in _PARTS:
             wanted: Any = _partial(_PARTS[name])
-        elif hint == tuple[RecentEvent, ...]:
-            event: Any = create_model("RecentEvent", __base__=_partial(RecentEvent), kind=(_KIND, ...))
-            wanted = list[event]
+        elif hint in _LISTS:
+            listed, required = _LISTS[hint]
+            item: Any = create_model(listed.__name__, __base__=_partial(listed), **required)
+            wanted = list[item]
         elif hint == tuple[str, ...]:
             wanted = list[str]
         else:
@@ -94,9 +108,11 @@ def over_sample(fragment: Fragment) -> Situation:
         recent = tuple(
             RecentEvent(**{"age_events": at, **_tuples(event)}) for at, event in enumerate(fragment["recent"])
         )
+    facts = tuple(FactView(**fact) for fact in fragment["facts"]) if "facts" in fragment else SAMPLE.facts
     seconds = float(fragment.get("seconds_since_last_event", SAMPLE.seconds_since_last_event))
-    whole = situation(StepView(**_tuples(step)), PlanView(**plan), RunView(**run), recent, seconds)
-    derived = {each.name for each in fields(Situation)} - _PARTS.keys() - {"recent", "seconds_since_last_event"}
+    whole = situation(StepView(**_tuples(step)), PlanView(**plan), RunView(**run), recent, seconds, facts)
+    given = {*_PARTS, "recent", "facts", "seconds_since_last_event"}
+    derived = {each.name for each in fields(Situation)} - given
     return replace(whole, **_tuples({name: value for name, value in fragment.items() if name in derived}))
 
 

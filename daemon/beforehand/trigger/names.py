@@ -15,7 +15,7 @@ from typing import Final
 
 from beforehand import limits
 from beforehand.trigger.condition import FUNCTIONS
-from beforehand.trigger.situation import TOPICS, describe
+from beforehand.trigger.situation import LISTED, TOPICS, describe
 
 _TOKEN: Final = re.compile(
     r"(?P<skip>\s+|//[^\n]*)"
@@ -42,7 +42,6 @@ _CALENDAR: Final = frozenset(
 _TESTS: Final = frozenset({"has", "size", "contains", "startsWith", "endsWith", "matches"})
 _CALLS: Final = _LOOPS | _CONVERSIONS | _CALENDAR | _TESTS | FUNCTIONS.keys()
 _WORDS: Final = _CONVERSIONS | {"true", "false", "null", "in", "bool", "list", "map", "null_type"}
-_EVENTS: Final = "recent[]"
 
 
 def _records() -> dict[str, frozenset[str]]:
@@ -55,7 +54,7 @@ def _records() -> dict[str, frozenset[str]]:
 
 RECORDS: Final = _records()
 """Fields by record; the record "" holds the variables that are no records."""
-VARIABLES: Final = RECORDS[""] | {record for record in RECORDS if record and record != _EVENTS}
+VARIABLES: Final = RECORDS[""] | {record for record in RECORDS if record and not record.endswith("[]")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +149,12 @@ class _Reader:
     def _opened(self, token: _Token, at: int) -> Iterator[Stray]:
         last = self.tokens[at - 1] if at else None
         bracket = _Bracket()
-        items = _EVENTS if self.value == "recent" else ""
+        listed = self.value if self.value in LISTED else ""
+        items = listed and f"{listed}[]"
         if token.text == "[" and last is not None and self._after_value(at):
             bracket.gives = items
         elif token.text == "(" and last is not None and last.text in _LOOPS and self._sign(at - 2) == ".":
-            bracket = _Bracket(self._bound(at + 1), items, "recent" if items and last.text == "filter" else "")
+            bracket = _Bracket(self._bound(at + 1), items, listed if last.text == "filter" else "")
             depth = 1 + sum(1 for each in self.open if each.bound)
             if depth > limits.CONDITION_LOOPS:
                 yield Stray(

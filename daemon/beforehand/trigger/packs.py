@@ -14,7 +14,7 @@ from beforehand.trigger import marked, schema
 from beforehand.trigger.condition import Condition, ConditionProblem, context
 from beforehand.trigger.marked import Document, Place, Source
 from beforehand.trigger.names import strays
-from beforehand.trigger.situation import EMPTY, SAMPLE, STRAINED, TOPICS
+from beforehand.trigger.situation import EMPTY, FACTS, SAMPLE, STRAINED, TOPICS
 from beforehand.trigger.template import Template
 from beforehand.trigger.words import Speech, Vocabulary
 
@@ -50,7 +50,10 @@ class RecallAction:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`name` is `pack/rule`. weight: 0..1. kind: of the item that says `message`. line: where it stands in its file."""
+    """`name` is `pack/rule`. weight: 0..1. kind: of the item that says `message`. line: where it stands in its file.
+
+    names_facts: its message or a question fills in the facts that a step speaks of.
+    """
 
     name: str
     description: str
@@ -63,6 +66,7 @@ class Rule:
     cooldown_s: float
     priority: int
     line: int
+    names_facts: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,15 @@ class _PackReader:
             return None
         reads = frozenset().union(*(rule.when.variables for rule in rules))
         known = tuple((name, Vocabulary.of(terms)) for name, terms in head.vocabulary.items())
-        return Pack(head.name, head.version, head.description, self.found.file, known, tuple(rules), reads)
+        return Pack(
+            name=head.name,
+            version=head.version,
+            description=head.description,
+            file=self.found.file,
+            vocabulary=known,
+            rules=tuple(rules),
+            variables=reads,
+        )
 
     def _name_once(self, rule: Any, at: int, lines: dict[Any, int]) -> None:
         name = rule.get("name") if isinstance(rule, dict) else None
@@ -169,6 +181,7 @@ class _PackReader:
             cooldown_s=part.cooldown_s,
             priority=part.priority,
             line=self._line(path),
+            names_facts=_names_facts(message, actions),
         )
 
     def _action(self, part: schema.RecallPart, path: Place) -> RecallAction:
@@ -230,6 +243,13 @@ class _PackReader:
 
     def _line_within(self, node: yaml.ScalarNode, offset: int) -> int:
         return self.found.line_at(marked.index_within(self.found.text, node, offset))
+
+
+def _names_facts(message: Template | None, actions: list[RecallAction]) -> bool:
+    filled = [] if message is None else [message]
+    for action in actions:
+        filled += [action.query, *action.keys, *action.tools, *action.tags]
+    return any(not FACTS.isdisjoint(template.variables) for template in filled)
 
 
 def _templates(texts: list[str] | None) -> tuple[Template, ...]:

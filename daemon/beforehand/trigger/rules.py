@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import cel
 
 from beforehand import limits
 from beforehand.memory.recall import Recall
 from beforehand.trigger import words
 from beforehand.trigger.condition import ConditionProblem, context
 from beforehand.trigger.packs import LOOSE, Pack, RecallAction, Rule
-from beforehand.trigger.situation import TOPICS, Situation
+from beforehand.trigger.situation import FACTS, TOPICS, FactView, Situation
 from beforehand.trigger.template import Template
 
 
@@ -40,29 +42,57 @@ class Verdict:
     faults: tuple[Fault, ...]
 
 
-def fire(packs: Sequence[Pack], situation: Situation) -> Verdict:
-    """Try every rule of every pack on a situation.
+class _Look:
+    """A situation as rules come to see it: its facts are looked up when the first rule cannot do without them."""
+
+    def __init__(self, situation: Situation, whole: Callable[[], Situation], reads: frozenset[str]) -> None:
+        self.situation = situation
+        self.sight: cel.Context = context(situation.as_variables(reads - FACTS))
+        self._whole: Callable[[], Situation] | None = whole
+
+    def holds(self, rule: Rule) -> bool:
+        """Whether its condition does. What CEL decides without a variable, it would decide so whatever its value."""
+        try:
+            met = rule.when.holds(self.sight)
+        except ConditionProblem:
+            if self._whole is None or FACTS.isdisjoint(rule.when.variables):
+                raise
+            self._see_facts()
+            met = rule.when.holds(self.sight)
+        if met and rule.names_facts:
+            self._see_facts()
+        return met
+
+    def _see_facts(self) -> None:
+        if self._whole is not None:
+            self.situation, self._whole = self._whole(), None
+            for name, value in self.situation.as_variables(FACTS).items():
+                self.sight.add_variable(name, value)
+
+
+def fire(packs: Sequence[Pack], situation: Situation, facts: Callable[[], Sequence[FactView]] | None = None) -> Verdict:
+    """Try every rule of every pack on a situation. facts: finds those that the step speaks of; None: the situation's.
 
     A condition that fails is reported in `faults` and stops no other. A rule whose questions all come out empty and
     that has no message does not fire. Cooldowns are kept by the items that a rule asks for, not by the rule (see
     `pipeline.runbook`), so that what has changed meanwhile is said. Takes about 0.15 ms for 15 rules; 0.5 ms more when
-    a condition reads `recent`.
+    a condition reads `recent`, 0.05 ms and 0.02 ms for each fact when one cannot be decided without `facts`.
     """
     reads = frozenset().union(*(pack.variables for pack in packs))
     speech = words.speech(situation.step.goal, situation.step.tool, *situation.step.needs)
-    sight = context(situation.as_variables(reads))
+    look = _Look(situation, lambda: situation if facts is None else situation.with_facts(facts()), reads)
     queries: dict[Template, str] = {}
     firings: list[Firing] = []
     faults: list[Fault] = []
     for pack in packs:
-        sight.add_variable(TOPICS, pack.topics(speech))
+        look.sight.add_variable(TOPICS, pack.topics(speech))
         for rule in pack.rules:
             try:
-                met = rule.when.holds(sight)
+                met = look.holds(rule)
             except ConditionProblem as fault:
                 faults.append(Fault(rule.name, fault.problem))
                 continue
-            if met and (firing := _firing(rule, situation, queries)):
+            if met and (firing := _firing(rule, look.situation, queries)):
                 firings.append(firing)
     firings.sort(key=lambda each: (-each.rule.priority, -each.score, each.rule.name))
     return Verdict(tuple(firings), tuple(faults))

@@ -7,7 +7,7 @@ rules/README.md of it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 from beforehand import limits
@@ -64,6 +64,20 @@ class RecentEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class FactView:
+    """A fact that stands, and what is known of how it came about. What nobody vouches for is left out."""
+
+    subject: Annotated[str, "whom or what it is about"]
+    attribute: Annotated[str, "which property"]
+    value: Annotated[str, "the value that stands; JSON when it is no text"] = ""
+    authority: Annotated[str, "who claims it: `user`, `tool`, `agent`, or empty"] = ""
+    changes: Annotated[int, "how often its value became another one"] = 0
+    changed_s: Annotated[float, "seconds since its value last changed, or was first claimed"] = 0.0
+    confirmed_s: Annotated[float, "seconds since its value was last claimed or repeated"] = 0.0
+    conflict: Annotated[bool, "whether somebody of lower authority says otherwise, and later"] = False
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """All that a condition can see. The function `situation` makes one and derives what follows from its parts."""
 
@@ -71,6 +85,13 @@ class Situation:
     plan: Annotated[PlanView, "the plan in force"]
     run: Annotated[RunView, "the run so far"]
     recent: Annotated[tuple[RecentEvent, ...], "the newest events of the run (at most 32), newest first"]
+    facts: Annotated[
+        tuple[FactView, ...],
+        "facts that stand and that the step speaks of (at most 6): its goal has all words of the attribute, or one of "
+        "its needs is made of words of subject and attribute; those whose subject the goal names come first, then the "
+        "newest",
+    ]
+    fact_names: Annotated[str, "subject and attribute of each of `facts`, between commas; empty when there are none"]
     errors_in_a_row: Annotated[int, "results that failed since the last one that did not"]
     last_error_tool: Annotated[str, "tool of the newest failure among the recent events; empty without one"]
     last_tool: Annotated[str, "tool of the newest event that names one"]
@@ -83,12 +104,21 @@ class Situation:
         "`flight`), Chinese as character pairs",
     ]
 
+    def with_facts(self, facts: Sequence[FactView]) -> Situation:
+        """The same with these facts in it."""
+        names = ", ".join(f"{fact.subject} {fact.attribute}" for fact in facts)
+        return replace(self, facts=tuple(facts), fact_names=names)
+
     def as_variables(self, only: Collection[str] | None = None) -> dict[str, Any]:
         """The variables of a condition by name, as plain values; `only`: just those (`recent` is the costly one)."""
         return {name: _plain(getattr(self, name)) for name in _NAMES if only is None or name in only}
 
 
 _NAMES: Final = tuple(each.name for each in fields(Situation))
+FACTS: Final = frozenset({"facts", "fact_names"})
+"""Variables that cost a look into memory, taken only when a rule comes to need one."""
+LISTED: Final = {"recent": "list of events", "facts": "list of facts"}
+"""Variables that are lists of records, and what they are called."""
 
 TOPICS: Final = "topics"
 TOPICS_MEAN: Final = "names of the pack's own vocabularies that the step's goal, tool or needs speak of"
@@ -100,6 +130,7 @@ def situation(
     run: RunView | None = None,
     recent: Sequence[RecentEvent] = (),
     seconds_since_last_event: float = 0.0,
+    facts: Sequence[FactView] = (),
 ) -> Situation:
     """A situation with everything that follows from its parts. recent: newest first, cut to limits.RECENT_EVENTS."""
     newest = tuple(recent[: limits.RECENT_EVENTS])
@@ -108,11 +139,13 @@ def situation(
     latest: dict[str, bool] = {}
     for event in results:
         latest.setdefault(event.tool, event.ok is False)
-    return Situation(
+    made = Situation(
         step=step,
         plan=plan or PlanView(),
         run=run or RunView(),
         recent=newest,
+        facts=(),
+        fact_names="",
         errors_in_a_row=next((at for at, event in enumerate(results) if event.ok is not False), len(results)),
         last_error_tool=failed[0] if failed else "",
         last_tool=next((event.tool for event in newest if event.tool), ""),
@@ -121,6 +154,7 @@ def situation(
         seconds_since_last_event=seconds_since_last_event,
         words=words.of_step(step.goal, step.tool, step.needs),
     )
+    return made.with_facts(facts) if facts else made
 
 
 def _results(newest: Sequence[RecentEvent]) -> list[RecentEvent]:
@@ -157,7 +191,7 @@ _TYPES: Final[Mapping[Any, str]] = {
     bool | None: "true, false or null",
     tuple[str, ...]: "list of text",
 }
-_RECORDS: Final = (StepView, PlanView, RunView, RecentEvent)
+_RECORDS: Final = (StepView, PlanView, RunView, RecentEvent, FactView)
 
 
 def describe() -> list[tuple[str, str, str]]:
@@ -175,7 +209,7 @@ def _rows(record: type, prefix: str) -> list[tuple[str, str, str]]:
         if item in _RECORDS and item is hint:
             rows += _rows(item, f"{name}.")
         elif item in _RECORDS:
-            rows += [(name, "list of events", means), *_rows(item, f"{name}[].")]
+            rows += [(name, LISTED[member], means), *_rows(item, f"{name}[].")]
         else:
             rows.append((name, _TYPES[hint], means))
     return rows
@@ -202,6 +236,7 @@ SAMPLE: Final = situation(
         RecentEvent("message", "I want to fly to Lisbon in May.", role="user", source="user", age_events=2),
     ),
     seconds_since_last_event=1.5,
+    facts=(FactView("ana_7", "origin", "Osaka", "user", changed_s=90.0, confirmed_s=90.0),),
 )
 """A complete and quiet situation: conditions are tried on it at load, golden cases change parts of it."""
 
@@ -221,5 +256,9 @@ STRAINED: Final = situation(
         ),
     ),
     seconds_since_last_event=7200.0,
+    facts=(
+        FactView("ana_7", "payment", "card 4411", "user", 2, changed_s=40.0, confirmed_s=40.0, conflict=True),
+        FactView("HAT204", "flight", "full", "tool", changed_s=9e6, confirmed_s=9e6),
+    ),
 )
-"""A step after failures and a long pause."""
+"""A step after failures and a long pause, with facts that changed, are contradicted, or are old."""

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from beforehand import limits
-from beforehand.trigger.situation import TOPICS, Situation, describe
+from beforehand.trigger.situation import LISTED, TOPICS, Situation, describe
 
-FIELDS: Final = frozenset(
-    name
-    for name, kind, _ in describe()
-    if not name.startswith("recent") and name != TOPICS and kind != "list of events"
-)
+FIELDS: Final = frozenset(name for name, _, _ in describe() if name.partition("[]")[0] not in LISTED and name != TOPICS)
 """Names that may stand in braces."""
 _PIECE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
@@ -51,6 +47,11 @@ class Template:
                 raise TemplateProblem(name)
         pieces.append(text[at:])
         return cls(tuple(piece for piece in pieces if piece))
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Names of the situation's parts that it fills in."""
+        return frozenset(piece[0] for piece in self.pieces if isinstance(piece, tuple))
 
     def fill(self, situation: Situation, cut: int = limits.QUERY_CHARS) -> str:
         """One line of at most `cut` characters; lists are joined by spaces, line breaks and control characters go."""

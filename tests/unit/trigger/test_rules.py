@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
 from beforehand.memory.recall import Recall
 from beforehand.trigger.packs import read
 from beforehand.trigger.rules import fire
-from beforehand.trigger.situation import RecentEvent, StepView, situation
+from beforehand.trigger.situation import FactView, RecentEvent, StepView, situation
+
+FACT = FactView("ana", "address", "Elm Road 5")
 
 
 def pack(*rules, name="p", vocabulary="{}"):
@@ -96,3 +100,39 @@ def test_a_condition_that_fails_is_reported_and_stops_no_other():
 
 def test_no_packs_no_firings():
     assert fire([], at_step()).firings == ()
+
+
+def test_facts_are_looked_up_once_and_only_when_a_rule_cannot_do_without_them():
+    looks = []
+
+    def look():
+        looks.append(1)
+        return [FactView("ana", "address", "Elm Road 5", conflict=True)]
+
+    packs = [
+        pack(
+            "when: 'step.mutates && facts.exists(fact, fact.conflict)', message: 'Look at {fact_names}'",
+            "when: 'size(facts) == 1', message: One",
+            "when: 'step.tool == \"x\"', message: 'Of {fact_names}'",
+        )
+    ]
+    only_first = [replace(packs[0], rules=packs[0].rules[:1])]
+    assert fired(fire(only_first, at_step(), look)) == []
+    assert looks == []
+    assert [each.warning for each in fire(packs, at_step(mutates=True, tool="x"), look).firings] == [
+        "Look at ana address",
+        "One",
+        "Of ana address",
+    ]
+    assert looks == [1]
+
+
+def test_a_message_may_name_facts_that_no_condition_reads():
+    (firing,) = fire([pack("when: 'true', message: 'Of {fact_names}'")], at_step(), lambda: [FACT]).firings
+    assert firing.warning == "Of ana address"
+
+
+def test_a_condition_that_fails_on_the_facts_is_reported():
+    text = "when: 'facts.exists(f, f.subject == \"ana\" && int(f.value) > 0)', message: x"
+    verdict = fire([pack(text)], at_step(), lambda: [FACT])
+    assert [fault.rule for fault in verdict.faults] == ["p/r0"]

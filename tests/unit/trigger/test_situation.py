@@ -77,8 +77,8 @@ def test_everything_described_can_be_read_in_a_condition(example):
     for name, kind, means in describe():
         assert means
         assert kind
-        path = name.replace("recent[].", "e.")
-        text = f"recent.all(e, {path} == {path})" if path.startswith("e.") else f"{path} == {path}"
+        listed, inside, member = name.partition("[].")
+        text = f"{listed}.all(e, e.{member} == e.{member})" if inside else f"{name} == {name}"
         assert Condition.of(text).holds(sight), name
 
 
