@@ -27,14 +27,22 @@ class SettingsError(BeforehandError):
     """A setting that cannot be used."""
 
 
-class RuleError(BeforehandError):
-    """A rule pack that cannot be used: `file` and `line` (from 1) say where."""
+class LineError(BeforehandError):
+    """A file that cannot be used: `file` and `line` (from 1) say where."""
 
     def __init__(self, file: str, line: int, problem: str, advice: str = "") -> None:
         super().__init__(f"{file}:{line}: {problem}", advice)
         self.problem = problem
         self.file = file
         self.line = line
+
+
+class RuleError(LineError):
+    """A rule pack that cannot be used."""
+
+
+class ExportBroken(LineError):
+    """An export that cannot be imported; nothing of it is."""
 
 
 class BusError(BeforehandError):

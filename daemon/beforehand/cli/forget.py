@@ -30,7 +30,7 @@ from beforehand.cli.shared import (
     log_to_stderr,
     out,
     print_json,
-    tenant_and_agent,
+    tenant_or_agent,
 )
 from beforehand.errors import BusError, NotFound
 from beforehand.lifecycle.serve import broker_for
@@ -114,12 +114,10 @@ def _whom(named: str, subject: str | None, run: str | None, origin: str | None, 
         raise NotFound("it is not said what to forget.", "Give one of --subject, --run, --origin and --all.")
     if origin is not None and origin not in _ORIGINS and (not origin.startswith(OF_TOOL) or origin == OF_TOOL):
         raise NotFound(f"{origin!r} is no origin.", f"Give {', '.join(_ORIGINS)}, or {OF_TOOL}NAME for one tool.")
-    if "/" in named or not named:
-        tenant, agent = tenant_and_agent(named)
-        return Whom(tenant, agent, run, subject, origin)
-    if run is not None:
+    tenant, agent = tenant_or_agent(named)
+    if agent is None and run is not None:
         raise NotFound(f"a run of {named!r} is of no agent.", "Write tenant/agent, such as shop/anna.")
-    return Whom(named, None, None, subject, origin)
+    return Whom(tenant, agent, run, subject, origin)
 
 
 async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:

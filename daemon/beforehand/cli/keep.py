@@ -43,7 +43,7 @@ def restore(
 ) -> None:
     """Put a copy in the journal's place; what stood there is kept beside it. The daemon must be stopped."""
     with advising():
-        path = _path(config, journal)
+        path = path_of(config, journal)
         with journal_lock(path):
             held, kept = copies.restore(file, path)
     out.print(f"{path}: {held.last_position:,} messages", soft_wrap=True)
@@ -84,7 +84,8 @@ def _tell(path: Path, repaired: Repaired) -> None:
     out.print(f"the damaged files are kept as {repaired.kept}", soft_wrap=True)
 
 
-def _path(config: Path | None, journal: Path | None) -> Path:
+def path_of(config: Path | None, journal: Path | None) -> Path:
+    """Where the journal's file is, or would be. Raises JournalError when it is kept in memory."""
     path = load(config, journal={"path": journal}).journal.path
     if str(path) == ":memory:":
         raise JournalError("journal.path is `:memory:`, which keeps nothing.", "Set it to a file.")
@@ -93,7 +94,7 @@ def _path(config: Path | None, journal: Path | None) -> Path:
 
 def existing(config: Path | None, journal: Path | None) -> Path:
     """The journal's file. Raises JournalError when there is none."""
-    path = _path(config, journal)
+    path = path_of(config, journal)
     if not path.is_file():
         raise JournalError(f"there is no journal {path}.", "Name it with --journal, or in the settings.")
     return path

@@ -59,6 +59,11 @@ def tenant_and_agent(agent: str) -> tuple[str, str]:
     return tenant, name
 
 
+def tenant_or_agent(named: str) -> tuple[str, str | None]:
+    """The two parts of `tenant/agent`, or a tenant alone. Raises NotFound."""
+    return tenant_and_agent(named) if "/" in named or not named else (named, None)
+
+
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str) + b"\n")

@@ -132,6 +132,17 @@ def of_status(name: str, root: str = ROOT) -> str:
     return f"{root}/$daemon/{encode(name)}/status"
 
 
+def concerns(topic: str, *names: str) -> bool:
+    """Whether a topic, also one that was refused, is of a tenant, an agent or a run. names: of these, in order.
+
+    Whatever its root is: they stand before the channel. In a topic that ends in no channel they may stand anywhere.
+    """
+    wanted, levels = [encode(name) for name in names], topic.split("/")
+    if levels[-1] in CHANNELS:
+        return levels[-4:][: len(wanted)] == wanted
+    return not wanted or f"/{'/'.join(wanted)}/" in topic
+
+
 def is_name(topic: str) -> bool:
     """Whether a broker takes `topic` in a publish: not empty, no wildcards, no characters that MQTT forbids."""
     return bool(topic) and not _UNFIT.search(topic)

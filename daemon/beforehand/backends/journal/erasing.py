@@ -137,10 +137,9 @@ def _looked_at(chosen: Chosen, packet: dict[str, Any], decision_json: bytes) -> 
 
 def _drop_letters(connection: sqlite3.Connection, whom: Whom, says: Says, done: Erased) -> None:
     """Refused messages on the topics of whoever is erased."""
-    levels = [level for level in (whom.tenant, whom.agent, whom.run) if level is not None]
-    below = f"/{'/'.join(map(topics.encode, levels))}/"
+    names = [name for name in (whom.tenant, whom.agent, whom.run) if name is not None]
     rows = connection.execute("SELECT place, topic, payload FROM dead_letters").fetchall()
-    gone = [(place,) for place, topic, payload in rows if below in topic and says(bytes(payload))]
+    gone = [(place,) for place, topic, payload in rows if topics.concerns(topic, *names) and says(bytes(payload))]
     connection.executemany("DELETE FROM dead_letters WHERE place = ?", gone)
     done.dead_letters = len(gone)
 
