@@ -46,18 +46,21 @@ class Process:
 
 
 @asynccontextmanager
-async def process(folder: Path, *, agents: int = 100, **bounds: int) -> AsyncIterator[Process]:
-    """A process over what `folder` holds; it ends as if it were killed, unless `keeping.finish` is awaited."""
+async def process(
+    folder: Path, *, agents: int = 100, segments: str = "segments", **bounds: int
+) -> AsyncIterator[Process]:
+    """A process over what `folder` holds; it ends as if it were killed, unless `keeping.finish` is awaited.
+
+    segments: the name of their folder.
+    """
     measures = RecordedMeasures()
     journal = SqliteJournal(JournalSettings(path=folder / "journal.sqlite3"), measures)
-    segments = SegmentFolder(folder / "segments", measures, 10**9)
+    kept = SegmentFolder(folder / segments, measures, 10**9)
     async with journal.open():
-        memories = Memories(
-            journal, embedder_for("hashing"), SemanticWindows, measures, Bounds(agents, **bounds), segments
-        )
+        memories = Memories(journal, embedder_for("hashing"), SemanticWindows, measures, Bounds(agents, **bounds), kept)
         yield Process(journal, memories, measures)
 
 
-def segment_files(folder: Path) -> list[Path]:
+def segment_files(folder: Path, segments: str = "segments") -> list[Path]:
     """Segments that are there."""
-    return sorted((folder / "segments").glob("*.segment"))
+    return sorted((folder / segments).glob("*.segment"))

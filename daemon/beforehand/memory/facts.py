@@ -147,7 +147,7 @@ class FactBook:
     def _holding(self, wanted: Collection[str]) -> Iterator[list[Key]]:
         """Keys that have each word, rare words first, until they are _ENOUGH: a word of most records tells nothing."""
         count = 0
-        for keys in sorted((self._by_word[word] for word in wanted if word in self._by_word), key=len):
+        for keys in sorted((self._by_word[word] for word in sorted(wanted) if word in self._by_word), key=len):
             if count and count + len(keys) > _ENOUGH:
                 return
             yield keys[-_ENOUGH:]
@@ -184,7 +184,7 @@ class FactBook:
         filed.record.add(claim)
         self._traces.add(claim, filed.record, filed.traces)
         self._of_row.setdefault(claim.row, []).append(claim)
-        for word in claim.words - filed.words:
+        for word in sorted(claim.words - filed.words):  # as in every other process
             self._by_word.setdefault(word, []).append(key)
         filed.words |= claim.words
         insort(self._bounds, claim.from_us)

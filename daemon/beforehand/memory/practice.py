@@ -109,9 +109,9 @@ class Practice:
 
     def _count(self, trail: Trail, sign: int) -> None:
         tools = trail.tools
-        for tool in set(tools):
+        for tool in dict.fromkeys(tools):  # in the same order in every process
             self.tried[tool] += sign
-        for tool in {call.tool for call in trail.calls if call.problem is not None}:
+        for tool in dict.fromkeys(call.tool for call in trail.calls if call.problem is not None):
             self.failed[tool] += sign
         if not trail.success:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import structlog
@@ -17,11 +17,12 @@ from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
 from beforehand.pipeline.vectors import EventVectors, Wanted
 from beforehand.ports import Journal, Measures, Vectors
-from beforehand.ports.segments import Segment, Segments
+from beforehand.ports.segments import Kept, Segment, Segments
 
 _log = structlog.get_logger()
 _EMBEDDED_AT_ONCE: Final = 16
 
+_OTHER_MESSAGES: Final = "the journal holds other messages"
 _COLD_SHARE: Final = 4
 """A history that is too long loses a quarter of what it may hold, so that the next time is far."""
 
@@ -64,14 +65,43 @@ class Loading:
 
     async def anew(self, tenant: str, agent: str) -> tuple[AgentMemory, int]:
         """A memory from the journal alone, and the position up to which. Its oldest events are cold past the bound."""
-        embedder = self.vectors.embedder
-        vectors = None if embedder is None else self.new_vectors(embedder.dimensions)
-        memory = AgentMemory(tenant, agent, vectors, self.fact_sources)
         cold_upto = 0
         if await self.journal.before_newest(tenant, agent, self.events):
             kept = self.events - self.events // _COLD_SHARE
             cold_upto = await self.journal.before_newest(tenant, agent, kept)
+        memory = self._blank(tenant, agent)
         return memory, await self.follow(memory, 0, cold_upto)
+
+    async def kept(self, tenant: str, agent: str) -> Kept | None:
+        """The segment of an agent, judged as a first touch would judge it, and left as it is. None: there is none."""
+        if self.segments is None:
+            return None
+        kept = await asyncio.to_thread(self.segments.look, tenant, agent, await self.origin(), self.fingerprint)
+        if kept is None or kept.segment is None or await self._holds(kept.segment):
+            return kept
+        return replace(kept, segment=None, fault=_OTHER_MESSAGES)
+
+    async def replayed(self, segment: Segment) -> AgentMemory:
+        """The journal alone, folded up to where a segment ends, with as many cold events. Raises JournalError."""
+        held = segment.memory
+        memory = self._blank(held.tenant, held.agent)
+        await self.follow(memory, 0, await self._cold_upto(held), segment.upto)
+        return memory
+
+    def _blank(self, tenant: str, agent: str) -> AgentMemory:
+        embedder = self.vectors.embedder
+        vectors = None if embedder is None else self.new_vectors(embedder.dimensions)
+        return AgentMemory(tenant, agent, vectors, self.fact_sources)
+
+    async def _cold_upto(self, held: AgentMemory) -> int:
+        """The position of the last event that is cold in a memory."""
+        left, position = held.cold, 0
+        async for page in self.journal.read(tenant=held.tenant, agent=held.agent):
+            for row in page:
+                if not left:
+                    return position
+                left, position = left - (row.entry.channel == "event"), row.position
+        return position
 
     @property
     def fingerprint(self) -> str | None:
@@ -92,16 +122,20 @@ class Loading:
         segment = await asyncio.to_thread(self.segments.load, tenant, agent, await self.origin(), self.fingerprint)
         if segment is None:
             return None
-        stored = await self.journal.extent(tenant, agent, segment.upto)
-        if stored == segment.extent and segment.upto <= self.journal.state().last_position:
+        if await self._holds(segment):
             return segment
         self.measures.count("beforehand_failures_total", part="segments")
-        _log.warning("a segment is not used", tenant=tenant, agent=agent, reason="the journal holds other messages")
+        _log.warning("a segment is not used", tenant=tenant, agent=agent, reason=_OTHER_MESSAGES)
         await asyncio.to_thread(self.segments.drop, tenant, agent)
         return None
 
-    async def follow(self, memory: AgentMemory, after: int, cold_upto: int = 0) -> int:
-        """Fold what the journal holds past a position; the position of the last.
+    async def _holds(self, segment: Segment) -> bool:
+        """Whether the journal holds just what a segment says that it is made of."""
+        stored = await self.journal.extent(segment.memory.tenant, segment.memory.agent, segment.upto)
+        return stored == segment.extent and segment.upto <= self.journal.state().last_position
+
+    async def follow(self, memory: AgentMemory, after: int, cold_upto: int = 0, upto: int | None = None) -> int:
+        """Fold what the journal holds past a position, up to another; the position of the last.
 
         One message after the other; between any two, everybody else has a turn of the loop.
         """
@@ -109,6 +143,8 @@ class Loading:
         where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
         async for page in self.journal.read(after=after, **where):
             for row in page:
+                if upto is not None and row.position > upto:
+                    break
                 rated = await self._rated(row.entry)
                 taken = self.fold(memory, row.entry, rated, cold=row.position <= cold_upto)
                 after = row.position

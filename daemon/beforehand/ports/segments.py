@@ -22,6 +22,24 @@ class Segment:
     extent: Extent
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A segment as it stands in its place. segment: None when it is of no use, and then `fault` says why.
+
+    bytes: what it takes on disk. upto, events, code (a fingerprint of the code that folded it) and written_s (seconds
+    since 1970) are what its header says; of no meaning when that cannot be read. damaged: it is not what was written.
+    """
+
+    bytes: int
+    upto: int = 0
+    events: int = 0
+    code: str = ""
+    written_s: float = 0.0
+    segment: Segment | None = None
+    fault: str | None = None
+    damaged: bool = False
+
+
 class Segments(Protocol):
     """A cache of folded memories. Whatever is lost, damaged or outdated is folded from the journal again.
 
@@ -34,6 +52,10 @@ class Segments(Protocol):
         origin: of the journal; embedder: fingerprint of the one in use. A segment of another journal, of another
         embedder, of other code, or one that is damaged is thrown away, and its reason is logged and counted.
         """
+        ...
+
+    def look(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Kept | None:
+        """What `load` would find, and why it would not use it; None when there is nothing. Nothing is changed."""
         ...
 
     def save(self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool]) -> bool:

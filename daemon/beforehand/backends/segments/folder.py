@@ -8,7 +8,9 @@ import hashlib
 import os
 import pickle
 import sys
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +21,13 @@ from beforehand.backends.segments import form, streams
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.stored_events import StoredEvents
 from beforehand.ports import Extent, Measures
-from beforehand.ports.segments import Segment
+from beforehand.ports.segments import Kept, Segment
 
 _log = structlog.get_logger()
 _ROOMS: Final = ("feedback", "index", "memory", "messages", "pipeline")
 """Folders of the code that a fold is made of."""
+_ENDS: Final = 1
+"""The part with the ends of the events."""
 _SUFFIX: Final = ".segment"
 _HALF: Final = ".half"
 _BROKEN: Final = (
@@ -51,24 +55,36 @@ class SegmentFolder:
 
     def load(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Segment | None:
         """See ports.segments."""
+        kept = self.look(tenant, agent, origin, embedder)
+        if kept is None:
+            return None
         path = self._path(tenant, agent)
-        try:
-            about, parts = form.read(path, origin)
-            outdated = self._outdated(about, tenant, agent, embedder)
-            if outdated is None:
-                segment = _restored(about, parts)
+        if kept.segment is not None:
+            with contextlib.suppress(OSError):
                 os.utime(path)
-                return segment
+            return kept.segment
+        if kept.damaged:
+            self._measures.count("beforehand_failures_total", part="segments")
+        _log.warning("a segment is not used", tenant=tenant, agent=agent, file=str(path), reason=kept.fault)
+        self.drop(tenant, agent)
+        return None
+
+    def look(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Kept | None:
+        """See ports.segments."""
+        path = self._path(tenant, agent)
+        kept = Kept(0)
+        try:
+            kept = Kept(_on_disk(path.stat()))
+            about, parts = form.read(path, origin)
+            kept = _described(kept, about, parts)
+            outdated = self._outdated(about, tenant, agent, embedder)
+            return replace(kept, fault=outdated) if outdated else replace(kept, segment=_restored(about, parts))
         except FileNotFoundError:
             return None
         except OSError as error:
-            outdated = f"it cannot be read ({error.strerror})"
+            return replace(kept, fault=f"it cannot be read ({error.strerror})")
         except _BROKEN as error:
-            self._measures.count("beforehand_failures_total", part="segments")
-            outdated = str(error)
-        _log.warning("a segment is not used", tenant=tenant, agent=agent, file=str(path), reason=outdated)
-        self.drop(tenant, agent)
-        return None
+            return replace(kept, fault=str(error), damaged=True)
 
     def save(self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool]) -> bool:
         """See ports.segments."""
@@ -110,6 +126,7 @@ class SegmentFolder:
             "tenant": segment.memory.tenant,
             "agent": segment.memory.agent,
             "embedder": embedder,
+            "written_s": time.time(),
             "upto": segment.upto,
             "messages": extent.messages,
             "newest": extent.newest,
@@ -157,6 +174,13 @@ def _parts(memory: AgentMemory, still: Callable[[], bool]) -> list[form.Part]:
     stream, buffers = streams.written(memory.state(), still)
     ends = np.cumsum([0, *map(len, blobs)], dtype=np.int64)
     return [stream, ends.data, b"".join(blobs), *buffers]
+
+
+def _described(kept: Kept, about: dict[str, Any], parts: list[memoryview]) -> Kept:
+    events = len(parts[_ENDS]) // np.dtype(np.int64).itemsize - 1
+    return replace(
+        kept, upto=about["upto"], events=events, code=about["definition"], written_s=about.get("written_s", 0.0)
+    )
 
 
 def _restored(about: dict[str, Any], parts: list[memoryview]) -> Segment:

@@ -1,0 +1,87 @@
+"""Two memories of the same messages differ in nothing, whatever was asked meanwhile; one that differs says where."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+
+import numpy as np
+import pytest
+
+from beforehand.memory import differences as compared
+from beforehand.memory.agent import AgentMemory
+from beforehand.memory.differences import differences
+from beforehand.memory.practice import Practice
+from beforehand.memory.trails import Call, Trail
+from beforehand.memory.trees import Growth
+from beforehand.memory.weights import Weights
+from recorded import recorded
+from stage import RUN, staged
+
+GROWTH = Growth(Weights(), 64)
+
+
+def test_questions_leave_nothing_behind_that_is_remembered(monkeypatch):
+    async def play(stage):
+        run = recorded("tau_retail")[0]
+        await stage.say("plan", **run.plan(None).message)
+        for number, said in enumerate(run.messages(None)):
+            await stage.say(said.channel, **said.message)
+            if number % 6 == 0:
+                for query, mode in (("the order", "auto"), ("", "tree"), ("", "summary"), ("the zip", "tree")):
+                    await stage.recall(query, mode=mode)
+        memory = await stage.replay.pipeline.memories.of(RUN)
+        replayed, _ = await stage.replay.pipeline.memories.keeping.loading.anew(RUN.tenant, RUN.agent)
+        assert differences(memory, replayed, GROWTH) == []
+        monkeypatch.setattr(compared, "_ASKED", frozenset())
+        assert {one.part for one in differences(memory, replayed, GROWTH)} >= {"nearest", "wordings", "digests"}
+
+    staged(play, embedder={"kind": "hashing"})
+
+
+def remembering(**parts):
+    memory = AgentMemory("shop", "anna")
+    vars(memory).update(parts)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "place"),
+    [
+        (1, 2, "codes"),
+        (1, "1", "codes"),
+        ([1, 2, 3], [1, 5, 3], "codes[1]"),
+        ([1, 2], [1, 2, 3], "codes (length)"),
+        ((1, {"a": 2}), (1, {"a": 3}), "codes[1]['a']"),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "codes (order)"),
+        ({"a": 1}, {"b": 1}, "codes (lacks)"),
+        (deque([1, 2]), deque([2, 2]), "codes[0]"),
+        ({1, 2}, {1, 3}, "codes"),
+        (array("q", [1]), array("q", [2]), "codes"),
+        (np.array([1.0, np.nan, 3.0]), np.array([1.0, np.nan, 4.0]), "codes[2]"),
+        (np.zeros((3, 2)), np.array([[0, 0], [0, 1], [0, 0]], float), "codes[1]"),
+        (np.zeros(3), np.zeros(3, np.float32), "codes (form)"),
+        (Weights(use=1), Weights(use=2), "codes.use"),
+    ],
+)
+def test_what_differs_is_named_by_its_place(one, other, place):
+    [found] = differences(remembering(codes=one), remembering(codes=other), GROWTH)
+    assert (found.part, found.place) == ("codes", place)
+    assert differences(remembering(codes=one), remembering(codes=one), GROWTH) == []
+
+
+def test_room_that_an_array_grew_ahead_is_no_difference():
+    assert differences(remembering(codes=np.arange(3)), remembering(codes=np.array([0, 1, 2, 0, 0])), GROWTH) == []
+
+
+def test_a_long_list_that_differs_everywhere_is_told_by_its_first_places():
+    found = differences(remembering(codes=list(range(99))), remembering(codes=[0] * 99), GROWTH)
+    assert [one.place for one in found] == [f"codes[{number}]" for number in range(1, 6)]
+
+
+def test_counts_stand_in_the_order_of_the_calls_in_every_process():
+    tools = [f"tool{number}" for number in range(20)]
+    practice = Practice("refund")
+    calls = tuple(Call(tool, tool, problem="no") for tool in tools)
+    practice.put(Trail("r1", "refund", calls, success=False, authority="user"))
+    assert list(practice.tried) == list(practice.failed) == tools
