@@ -28,11 +28,18 @@ _Agents = Annotated[
     list[str] | None, typer.Argument(help="Agents, as tenant/agent; left out: all.", show_default=False)
 ]
 
-app = typer.Typer(no_args_is_help=True, help="Memories that are kept beside the journal, so that a restart is short.")
+commands = typer.Typer(no_args_is_help=True, help="Memories kept beside the journal, so that a restart is short.")
 
 
-@app.command(name="list")
-def list_(agents: _Agents = None, config: Config = None, journal: Journal = None, json: Json = False) -> None:
+def add_to(app: typer.Typer) -> None:
+    """Mount the group."""
+    app.add_typer(commands, name="checkpoint")
+
+
+@commands.command(name="list")
+def list_checkpoints(
+    agents: _Agents = None, config: Config = None, journal: Journal = None, json: Json = False
+) -> None:
     """How far each agent's checkpoint reaches, and whether its next first touch would use it. The daemon may run."""
     with advising():
         settings = load(config, journal={"path": existing(config, journal)})
@@ -48,7 +55,7 @@ def list_(agents: _Agents = None, config: Config = None, journal: Journal = None
     out.print(f"{sum(row['used'] for row in found)} of {len(found)} agents come back from a checkpoint")
 
 
-@app.command()
+@commands.command()
 def verify(agents: _Agents = None, config: Config = None, journal: Journal = None, json: Json = False) -> None:
     """Compare each checkpoint with the journal replayed: every projection, and the tree of every run.
 
