@@ -113,6 +113,18 @@ def test_what_was_saved_is_loaded_with_its_place_and_extent(tmp_path, memory):
     assert list(folder.load(memory.tenant, memory.agent, KEY, "table").memory.events) == list(memory.events)
 
 
+def test_a_run_that_nobody_asks_for_is_written_on_unread(tmp_path, memory):
+    folder = folder_at(tmp_path)
+    assert folder.save(Segment(memory, 42, EXTENT), KEY, "table", always)
+    loaded = folder.load(memory.tenant, memory.agent, KEY, "table").memory
+    assert folder.save(Segment(loaded, 43, EXTENT), KEY, "table", always)
+    again = folder.load(memory.tenant, memory.agent, KEY, "table").memory
+    for one in (loaded, again):
+        assert one.sessions[RUN.run].tallies.source is not None
+    assert again.sessions[RUN.run].said.number_of == memory.sessions[RUN.run].said.number_of
+    assert again.sessions[RUN.run].tallies.source is None
+
+
 @pytest.mark.parametrize("rows", [None, slice(20, 270), slice(500, 520), np.arange(3, 590, 2)])
 def test_vectors_and_all_their_codes_answer_the_same_and_take_more(tmp_path, memory, rows):
     folder = folder_at(tmp_path)

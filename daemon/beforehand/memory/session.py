@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from beforehand.memory.counting import Ranges
+from beforehand.memory.later import Later
 from beforehand.memory.said import Said
 from beforehand.memory.steps import Itinerary, Order, precedes
 from beforehand.messages.entry import Entry
@@ -30,7 +31,12 @@ class Session:
     received: dict[str, Ranges] = field(default_factory=dict)
     durable: dict[str, Ranges] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
-    said: Said = field(default_factory=Said)
+    tallies: Later[Said] = field(default_factory=lambda: Later(Said()))
+
+    @property
+    def said(self) -> Said:
+        """Running tallies of what its events said."""
+        return self.tallies.part
 
     def knows(self, entry: Entry) -> int | None:
         """The run position of an earlier copy of this message, or None."""

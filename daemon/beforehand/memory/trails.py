@@ -13,6 +13,7 @@ from beforehand import limits
 from beforehand.index.echo import strip_packets
 from beforehand.index.redaction import redact, redact_data
 from beforehand.memory.claims import RANK
+from beforehand.memory.later import Later
 from beforehand.memory.remembered import authority_of, vouched_for
 from beforehand.memory.steps import Order
 from beforehand.messages.inbound import Event
@@ -73,7 +74,7 @@ class Doing:
     then; told: its agent said so.
     """
 
-    events: list[tuple[Order, str, Event]] = field(default_factory=list)
+    happenings: Later[list[tuple[Order, str, Event]]] = field(default_factory=lambda: Later([]))
     calls: tuple[Call, ...] = ()
     authority: Authority = "user"
     steps: list[str] = field(default_factory=list)
@@ -91,8 +92,9 @@ class Doing:
             self._did(event.tool)
         elif event.kind == "action" or (event.kind != "observation" and event.role != "user"):
             return
-        if len(self.events) < limits.TRAIL_EVENTS:
-            self.events.append((order, event_id, event))
+        events = self.happenings.part
+        if len(events) < limits.TRAIL_EVENTS:
+            events.append((order, event_id, event))
 
     def stepped(self, tool: str | None) -> None:
         """A step began."""
@@ -109,13 +111,13 @@ class Doing:
 
     def _work_out(self) -> None:
         """Events into calls; the events are let go."""
-        ordered = self.events
+        ordered = self.happenings.part
         if all(order is not None for order, _, _ in ordered):
             ordered = sorted(ordered, key=lambda one: one[0] or (0, 0))
         self.calls += tuple(_calls(ordered))
         said_by = [authority_of(event.source, event.role) for _, _, event in ordered if event.kind == "action"]
         self.authority = min((self.authority, *said_by), key=RANK.__getitem__)
-        self.events = []
+        self.happenings = Later([])
 
     def _did(self, tool: str) -> None:
         self.tools.setdefault(tool, len(self.tools))

@@ -15,6 +15,7 @@ from typing import Any, Final
 from beforehand.backends.segments.packing import packed, packed_codes
 from beforehand.index.growing import Codes
 from beforehand.index.passages import Passage
+from beforehand.memory.later import Later
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.stored_events import StoredEvents
 
@@ -25,6 +26,7 @@ _OTHERS: Final = frozenset(
         ("beforehand.backends.segments.packing", "codes_of"),
         ("beforehand.backends.segments.packing", "unpacked"),
         ("beforehand.backends.segments.streams", "array_of"),
+        ("beforehand.backends.segments.streams", "later_of"),
         ("beforehand.backends.segments.streams", "method_of"),
         ("builtins", "memoryview"),
         ("collections", "Counter"),
@@ -71,11 +73,26 @@ def method_of(owner: Any, name: str) -> Any:
     return owner.vectors
 
 
+class _Part:
+    """A part as it was written, until somebody asks for it."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def __call__(self) -> Any:
+        return _Reader(io.BytesIO(self.content)).load()
+
+
+def later_of(content: bytes) -> Later[Any]:
+    """A part that is read when it is asked for."""
+    return Later(source=_Part(content))
+
+
 class _Writer(pickle.Pickler):
     """Gives others a turn now and then; what it calls for is plain data."""
 
     def __init__(
-        self, file: io.BytesIO, buffers: Callable[[pickle.PickleBuffer], Any], still: Callable[[], bool]
+        self, file: io.BytesIO, buffers: Callable[[pickle.PickleBuffer], Any] | None, still: Callable[[], bool]
     ) -> None:
         super().__init__(file, PROTOCOL, buffer_callback=buffers)
         self._still = still
@@ -93,9 +110,18 @@ class _Writer(pickle.Pickler):
             return array_of, (obj.typecode, obj.tobytes())
         if kind is MethodType:
             return method_of, (obj.__self__, obj.__name__)
+        if kind is Later:
+            return later_of, (self._by_itself(obj),)
         if kind is Codes:
             return packed_codes(obj) or NotImplemented
         return _lighter(obj) if kind.__module__.startswith(_OURS) else NotImplemented
+
+    def _by_itself(self, later: Later[Any]) -> bytes:
+        if isinstance(later.source, _Part):
+            return later.source.content
+        file = io.BytesIO()
+        _Writer(file, None, self._still).dump(later.part)
+        return file.getvalue()
 
 
 class _Reader(pickle.Unpickler):
