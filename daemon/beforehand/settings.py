@@ -14,7 +14,9 @@ from pydantic_settings import (
 )
 
 from beforehand import limits
+from beforehand.memory.retention import Period, Retention
 from beforehand.messages import topics
+from beforehand.messages.inbound import Kind
 from beforehand.messages.values import Coefficients, Identifier, Misfit, Share
 
 ENVIRONMENT_PREFIX = "BEFOREHAND_"
@@ -155,6 +157,36 @@ class FactsSettings(Section):
     paths: list[PathRuleSettings] = Field([], description="rules that find facts in the results of tools")
 
 
+class PeriodSettings(Section):
+    """How long something is kept."""
+
+    days: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = Field(
+        None, description="days from arrival; left out: for ever"
+    )
+    tenant: Identifier | None = Field(None, description="only of this tenant; left out: of all")
+    kinds: list[Kind | Literal["plan", "step", "feedback", "recall", "dead_letter"]] = Field(
+        [], description="only these kinds of event, or messages of these channels; left out: all"
+    )
+
+
+class RetentionSettings(Section):
+    """How long messages are kept. What is over is erased as `beforehand forget` does it."""
+
+    periods: list[PeriodSettings] = Field(
+        [], description="of those that fit a message the first counts; what none fits is kept for ever"
+    )
+    under_way_days: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        1.0,
+        description="a run heard from within so many days is under way: its messages stay until then, at most so long",
+    )
+
+    @property
+    def retention(self) -> Retention:
+        """As memory and journal ask it."""
+        periods = (Period(one.days, one.tenant, frozenset(one.kinds)) for one in self.periods)
+        return Retention(tuple(periods), self.under_way_days)
+
+
 class ExperimentSettings(Section):
     """Where experiments are."""
 
@@ -191,6 +223,7 @@ class Settings(BaseSettings):
     models: ModelsSettings = ModelsSettings()
     memory: MemorySettings = MemorySettings()
     facts: FactsSettings = FactsSettings()
+    retention: RetentionSettings = RetentionSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     experiments: ExperimentSettings = ExperimentSettings()
     http: HttpSettings = HttpSettings()

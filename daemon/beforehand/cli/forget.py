@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args
 
 import typer
 
 from beforehand import assembly
+from beforehand.backends.clocks import SystemClock
 from beforehand.backends.journal import erasing, scanning
 from beforehand.backends.journal.choosing import OF_TOOL, UNKNOWN, Whom
 from beforehand.backends.journal.erasing import Erased
@@ -32,11 +32,12 @@ from beforehand.cli.shared import (
     print_json,
     tenant_or_agent,
 )
-from beforehand.errors import BusError, NotFound
+from beforehand.errors import BusError, NotFound, SettingsError
 from beforehand.lifecycle.serve import broker_for
+from beforehand.memory.retention import Due
 from beforehand.messages import topics
 from beforehand.messages.inbound import Role
-from beforehand.messages.values import micros, rfc3339
+from beforehand.messages.values import rfc3339
 from beforehand.settings import Settings
 
 _NEVER: Final = "not looked at"
@@ -69,13 +70,19 @@ def add_to(app: typer.Typer) -> None:
 
 
 def forget(
-    agent: Annotated[str, typer.Argument(help="Agent, as tenant/agent; or a tenant: all of its agents.")],
+    agent: Annotated[
+        str | None, typer.Argument(help="Agent, as tenant/agent; or a tenant: all of its agents.", show_default=False)
+    ] = None,
     subject: Annotated[str | None, typer.Option(help="All that names this person or thing.")] = None,
     run: Annotated[str | None, typer.Option(help="All of this run.")] = None,
     origin: Annotated[
         str | None,
         typer.Option(help="All that came from user, agent, tool, system, unknown or tool:NAME, and notes made of it."),
     ] = None,
+    expired: Annotated[
+        bool,
+        typer.Option("--expired", help="What retention.periods keep no longer; without AGENT of everybody."),
+    ] = False,
     everything: Annotated[bool, typer.Option("--all", help="All of the agent, or of the tenant.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -84,7 +91,7 @@ def forget(
     state: State = STATE,
     json: Json = False,
 ) -> None:
-    """Erase a subject, an origin, a run, an agent or a tenant, and search files and broker for what is left of it.
+    """Erase a subject, an origin, a run, an agent, a tenant, or what is over, and search files and broker for it.
 
     The daemon must be stopped.
 
@@ -92,12 +99,13 @@ def forget(
     """
     log_to_stderr(as_json=False, quiet=True)
     with advising():
-        whom = _whom(agent, subject, run, origin, everything=everything)
+        whom = _whom(agent, subject, run, origin, expired=expired, everything=everything)
         settings = load(config, journal={"path": existing(config, journal)})
+        whom = replace(whom, due=_due(settings)) if expired else whom
         with journal_lock(settings.journal.path):
             if dry_run or not yes:
                 planned = erasing.erase(settings.journal.path, whom, _now(), try_only=True)
-                if dry_run or not _agreed(planned, agent):
+                if dry_run or not _agreed(planned, whom):
                     _tell_plan(planned, json=json)
                     return
             report = asyncio.run(_forget(settings, state, whom))
@@ -109,15 +117,26 @@ def forget(
         raise typer.Exit(FAILED)
 
 
-def _whom(named: str, subject: str | None, run: str | None, origin: str | None, *, everything: bool) -> Whom:
-    if sum(given is not None for given in (subject, run, origin)) + everything != 1:
-        raise NotFound("it is not said what to forget.", "Give one of --subject, --run, --origin and --all.")
+def _whom(
+    named: str | None, subject: str | None, run: str | None, origin: str | None, *, expired: bool, everything: bool
+) -> Whom:
+    if sum(given is not None for given in (subject, run, origin)) + expired + everything != 1:
+        raise NotFound("it is not said what to forget.", "Give one of --subject, --run, --origin, --expired and --all.")
     if origin is not None and origin not in _ORIGINS and (not origin.startswith(OF_TOOL) or origin == OF_TOOL):
         raise NotFound(f"{origin!r} is no origin.", f"Give {', '.join(_ORIGINS)}, or {OF_TOOL}NAME for one tool.")
-    tenant, agent = tenant_or_agent(named)
+    if named is None and not expired:
+        raise NotFound("it is not said of whom.", "Write tenant/agent, such as shop/anna, or a tenant.")
+    tenant, agent = (None, None) if named is None else tenant_or_agent(named)
     if agent is None and run is not None:
         raise NotFound(f"a run of {named!r} is of no agent.", "Write tenant/agent, such as shop/anna.")
     return Whom(tenant, agent, run, subject, origin)
+
+
+def _due(settings: Settings) -> Due:
+    retention = settings.retention.retention
+    if retention.shortest_days is None:
+        raise SettingsError("setting retention.periods: none is set.", "Set them, such as `periods = [{ days = 90 }]`.")
+    return Due(retention, SystemClock().now_us())
 
 
 async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:
@@ -126,9 +145,10 @@ async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:
     done = erasing.erase(path, whom, _now())
     kept = assembly.segments(settings, RecordedMeasures())
     if kept is not None:
-        for agent in done.agents:
-            kept.drop(whom.tenant, agent)
-    report = Report(asdict(whom), done.messages, done.packets, done.dead_letters)
+        for tenant, agent in done.agents:
+            kept.drop(tenant, agent)
+    meant = {**asdict(replace(whom, due=None)), "due": whom.due is not None}
+    report = Report(meant, done.messages, done.packets, done.dead_letters)
     try:
         await _clear(settings, state, whom, done, report)
     except BusError as error:
@@ -161,7 +181,7 @@ async def _clear(settings: Settings, state: Path, whom: Whom, done: Erased, repo
         gone = [
             topic
             for topic, payload in standing.items()
-            if topics.step_of(topic) in done.packet_steps or any(mark in payload for mark in done.marks)
+            if topics.step_of(topic) in done.told or any(mark in payload for mark in done.marks)
         ]
         await retained.clear(gone)
         report.retained_cleared = len(gone)
@@ -170,8 +190,9 @@ async def _clear(settings: Settings, state: Path, whom: Whom, done: Erased, repo
         report.left |= {topic: 1 for topic, payload in left.items() if any(mark in payload for mark in done.marks)}
 
 
-def _agreed(planned: Erased, agent: str) -> bool:
-    return typer.confirm(f"Erase {planned.messages:,} messages of {agent}? It cannot be undone.", err=True)
+def _agreed(planned: Erased, whom: Whom) -> bool:
+    named = "/".join(whom.names) or f"{len(planned.agents):,} agents"
+    return typer.confirm(f"Erase {planned.messages:,} messages of {named}? It cannot be undone.", err=True)
 
 
 def _tell_plan(planned: Erased, *, json: bool) -> None:
@@ -200,4 +221,4 @@ def _tell(report: Report) -> None:
 
 
 def _now() -> str:
-    return rfc3339(micros(datetime.now(UTC)))
+    return rfc3339(SystemClock().now_us())

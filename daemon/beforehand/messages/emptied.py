@@ -11,6 +11,7 @@ from beforehand.messages.topics import Channel
 ERASED: Final = "erased"
 """Field of an emptied message: when it was erased; and the name in place of one that was."""
 _COUNTED: Final = ("epoch", "seq")
+_LEFT: Final = {*_COUNTED, "kind", "steps", "revision", "step", "phase", "packet", "query", ERASED}
 
 
 def emptied(channel: Channel, body: bytes, at: str) -> bytes:
@@ -36,4 +37,4 @@ def erased_at(body: bytes) -> str | None:
     if not body.endswith(b"}") or f'"{ERASED}"'.encode() not in body:
         return None
     written = orjson.loads(body)
-    return written.get(ERASED) if "text" not in written else None
+    return written.get(ERASED) if written.keys() <= _LEFT else None

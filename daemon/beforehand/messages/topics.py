@@ -116,15 +116,16 @@ def of_packet(scope: Scope, step: str, root: str = ROOT) -> str:
     return f"{of_run(scope, 'packet', root)}/{encode(step)}"
 
 
-def of_packets(tenant: str, agent: str | None, root: str = ROOT) -> str:
-    """The filter of all packets of an agent, or of all agents of a tenant."""
-    return f"{root}/{encode(tenant)}/{'+' if agent is None else encode(agent)}/+/packet/+"
+def of_packets(tenant: str | None, agent: str | None, root: str = ROOT) -> str:
+    """The filter of all packets of an agent, of all agents of a tenant, or of everybody."""
+    levels = ["+" if name is None else encode(name) for name in (tenant, agent)]
+    return f"{root}/{'/'.join(levels)}/+/packet/+"
 
 
-def step_of(topic: str) -> tuple[str, str, str]:
-    """(agent, run, step) of a packet's topic."""
-    agent, run, _, step = topic.split("/")[-4:]
-    return decode(agent, "agent"), decode(run, "run"), decode(step, "step")
+def step_of(topic: str) -> tuple[Scope, str]:
+    """Run and step of a packet's topic."""
+    tenant, agent, run, _, step = topic.split("/")[-5:]
+    return Scope(decode(tenant, "tenant"), decode(agent, "agent"), decode(run, "run")), decode(step, "step")
 
 
 def of_status(name: str, root: str = ROOT) -> str:
@@ -141,6 +142,15 @@ def concerns(topic: str, *names: str) -> bool:
     if levels[-1] in CHANNELS:
         return levels[-4:][: len(wanted)] == wanted
     return not wanted or f"/{'/'.join(wanted)}/" in topic
+
+
+def tenant_of(topic: str) -> str | None:
+    """The tenant of a message's topic, whatever its root is; None when it cannot be read."""
+    levels = topic.split("/")
+    try:
+        return decode(levels[-4], "tenant") if len(levels) > 4 and levels[-1] in CHANNELS else None
+    except Refusal:
+        return None
 
 
 def is_name(topic: str) -> bool:

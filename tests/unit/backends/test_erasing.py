@@ -86,7 +86,7 @@ def test_a_tenant_is_erased_with_all_its_agents_and_no_other(journal):
     stranger = Scope("mill", "anna", "r1")
     written(journal, [entry(scope=stranger, text="flour for Wilhelmina")])
     done = erase(journal, Whom("shop"), AT)
-    assert (done.messages, sorted(done.agents)) == (9, ["anna", "clerk"])
+    assert (done.messages, sorted(done.agents)) == (9, [("shop", "anna"), ("shop", "clerk")])
     assert not any(texts(remembered(journal)) + texts(remembered(journal, OTHER_AGENT)))
     assert texts(remembered(journal, stranger)) == ["flour for Wilhelmina"]
 

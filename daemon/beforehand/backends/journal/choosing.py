@@ -1,4 +1,4 @@
-"""Which messages an erasure is about: everybody's of a tenant, an agent's, a run's, or those of a subject or an origin.
+"""Which messages an erasure is about: a tenant's, an agent's, a run's, or those of a subject or an origin, or too old.
 
 About a subject is every message that has its name at word bounds (in `subject_ids`, as the subject of a fact, or in
 words) or an identifier that a fact of it claimed. From an origin is every event that came from it, and what an agent
@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from beforehand.memory.remembered import DERIVED
+from beforehand.memory.retention import Due, kind_of
 from beforehand.messages.emptied import erased_at
 from beforehand.messages.topics import Channel
 
@@ -32,26 +33,34 @@ Says = Callable[[bytes], bool]
 
 @dataclass(frozen=True, slots=True)
 class Whom:
-    """What is erased: all of a tenant, of one `agent` of it, of one `run`; or only what is about a `subject` in there,
-    or what came from an `origin`: user, agent, tool, system, unknown, or tool:NAME for one tool.
+    """What is erased: all of a tenant, of one `agent` of it, of one `run`; or only what is about a `subject` in there.
+
+    Or what came from an `origin`: user, agent, tool, system, unknown, or tool:NAME for one tool. Or what is `due`; then
+    no tenant means everybody.
     """
 
-    tenant: str
+    tenant: str | None
     agent: str | None = None
     run: str | None = None
     subject: str | None = None
     origin: str | None = None
+    due: Due | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether all messages of tenant, agent or run are meant."""
-        return self.subject is None and self.origin is None
+        return self.subject is None and self.origin is None and self.due is None
 
-    def where(self) -> tuple[str, list[str]]:
+    @property
+    def names(self) -> list[str]:
+        """Tenant, agent and run, as far as they are named."""
+        return [name for name in (self.tenant, self.agent, self.run) if name is not None]
+
+    def where(self) -> tuple[str, list[Any]]:
         """The condition that rows of it fulfil, and its parameters."""
         named = {"tenant": self.tenant, "agent": self.agent, "run": self.run}
         given = {column: value for column, value in named.items() if value is not None}
-        return " AND ".join(f"{column} = ?" for column in given), list(given.values())
+        return " AND ".join(f"{column} = ?" for column in given) or "TRUE", list(given.values())
 
 
 class Row(NamedTuple):
@@ -61,6 +70,7 @@ class Row(NamedTuple):
     run: str
     channel: Channel
     key: str
+    received_us: int
     body: bytes
 
 
@@ -72,16 +82,24 @@ class Chosen:
     keys: set[str]
 
 
-def agents(connection: sqlite3.Connection, whom: Whom) -> list[str]:
-    """The agents that are concerned."""
+def agents(connection: sqlite3.Connection, whom: Whom) -> list[tuple[str, str]]:
+    """The agents that are concerned, each with its tenant."""
     where, values = whom.where()
-    return [name for (name,) in connection.execute(f"SELECT DISTINCT agent FROM messages WHERE {where}", values)]  # noqa: S608  our own names
+    return connection.execute(f"SELECT DISTINCT tenant, agent FROM messages WHERE {where}", values).fetchall()  # noqa: S608  our own names
+
+
+def heard(connection: sqlite3.Connection, whom: Whom) -> dict[str, int]:
+    """When the newest message of each run of an agent arrived, microseconds since 1970."""
+    where, values = replace(whom, run=None).where()
+    return dict(connection.execute(f"SELECT run, max(received_us) FROM messages WHERE {where} GROUP BY run", values))  # noqa: S608  our own names
 
 
 def chosen(connection: sqlite3.Connection, whom: Whom, says: Says) -> Chosen:
     """The messages of one agent that are meant and not emptied yet. says: see `sayer`."""
     rows = _rows(connection, whom)
-    if whom.origin is not None:
+    if whom.due is not None:
+        rows = _over(connection, whom, whom.due, rows)
+    elif whom.origin is not None:
         rows = _with_derived(rows, whom.origin)
     elif whom.subject is not None:
         rows = [row for row in rows if says(row.body)]
@@ -89,24 +107,38 @@ def chosen(connection: sqlite3.Connection, whom: Whom, says: Says) -> Chosen:
     return Chosen(left, {row.key for row in left if row.channel == "event"})
 
 
-def sayer(connection: sqlite3.Connection, whom: Whom, names: Iterable[str]) -> Says:
-    """Whether the JSON of a message, packet or dead letter says what is meant. names: the agents."""
+def sayer(connection: sqlite3.Connection, whom: Whom, names: Iterable[tuple[str, str]]) -> Says:
+    """Whether the JSON of a message, packet or dead letter says what is meant. names: of the agents."""
     if whom.origin is not None:
         return lambda body: _came_from(_loaded(body), whom.origin)
     if whom.subject is None:
-        return lambda _: True
+        return lambda _: whom.is_whole
     about, known = _speaking_of([whom.subject]), {whom.subject}
-    for name in names:
-        named = [row for row in _rows(connection, replace(whom, agent=name)) if about(row.body)]
+    for tenant, agent in names:
+        rows = _rows(connection, replace(whom, tenant=tenant, agent=agent))
+        named = [row for row in rows if about(row.body)]
         known.update(_identifiers(named, whom.subject))
     return _speaking_of(known)
 
 
 def _rows(connection: sqlite3.Connection, whom: Whom) -> list[Row]:
     where, values = whom.where()
-    wanted = f"SELECT position, run, channel, key, body FROM messages WHERE {where} ORDER BY position"  # noqa: S608  our own names
+    if whom.due is not None:
+        where, values = f"{where} AND received_us <= ?", [*values, whom.due.before_us]
+    wanted = f"SELECT position, run, channel, key, received_us, body FROM messages WHERE {where} ORDER BY position"  # noqa: S608  our own names
     found = connection.execute(wanted, values)
-    return [Row(position, run, channel, key, bytes(body)) for position, run, channel, key, body in found]
+    return [Row(position, run, channel, key, at_us, bytes(body)) for position, run, channel, key, at_us, body in found]
+
+
+def _over(connection: sqlite3.Connection, whom: Whom, due: Due, rows: list[Row]) -> list[Row]:
+    """Those whose time is over."""
+    left = [row for row in rows if erased_at(row.body) is None]
+    newest = heard(connection, whom) if left else {}
+    return [
+        row
+        for row in left
+        if due.includes(whom.tenant, kind_of(row.channel, _loaded(row.body)), row.received_us, newest[row.run])
+    ]
 
 
 def _with_derived(rows: list[Row], origin: str) -> list[Row]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,8 @@ from beforehand.backends.journal.choosing import Chosen, Says, Whom
 from beforehand.errors import JournalError
 from beforehand.messages import topics
 from beforehand.messages.emptied import ERASED, emptied
+from beforehand.messages.topics import Scope
+from beforehand.messages.values import instant, micros
 
 _NOTHING: Final = orjson.dumps({"rules": [], "faults": [], "considered": None, "candidates": 0, "finds": 0})
 _MARKS: Final = 32
@@ -30,16 +32,17 @@ _LEAST_CHARS: Final = 8
 
 @dataclass(slots=True)
 class Erased:
-    """What an erasure did, or would do. packet_steps: (agent, run, step) whose packet may stand on its topic.
+    """What an erasure did, or would do. agents: whom it was about, as (tenant, agent).
 
-    agents: whom it was about. marks: pieces of what was erased, by which a scan looks for what is left of it.
+    told: steps whose packet may stand on its topic, and when that expires, microseconds since 1970.
+    marks: pieces of what was erased, by which a scan looks for what is left of it.
     """
 
-    agents: list[str] = field(default_factory=list)
+    agents: list[tuple[str, str]] = field(default_factory=list)
     messages: int = 0
     packets: int = 0
     dead_letters: int = 0
-    packet_steps: set[tuple[str, str, str]] = field(default_factory=set)
+    told: dict[tuple[Scope, str], int] = field(default_factory=dict)
     marks: list[bytes] = field(default_factory=list)
 
 
@@ -73,11 +76,10 @@ def _erase(connection: sqlite3.Connection, whom: Whom, at: str) -> Erased:
     """One agent after the other, so that memory holds the messages of one."""
     done = Erased(choosing.agents(connection, whom))
     if not done.agents:
-        named = whom.tenant if whom.agent is None else f"{whom.tenant}/{whom.agent}"
-        raise JournalError(f"the journal has nothing of {named}.", "Look at the names.")
+        raise JournalError(f"the journal has nothing of {'/'.join(whom.names) or 'anybody'}.", "Look at the names.")
     says = choosing.sayer(connection, whom, done.agents)
-    for agent in done.agents:
-        part = replace(whom, agent=agent)
+    for tenant, agent in done.agents:
+        part = replace(whom, tenant=tenant, agent=agent)
         _empty(connection, part, choosing.chosen(connection, part, says), says, at, done)
     _drop_letters(connection, whom, says, done)
     done.marks = done.marks[:: max(1, len(done.marks) // _MARKS)]
@@ -105,16 +107,16 @@ def _empty_packets(connection: sqlite3.Connection, whom: Whom, chosen: Chosen, s
     """A packet goes when it, or the decision behind it, looked at an erased event, or says what is erased."""
     where, values = replace(whom, run=None).where()
     rows = connection.execute(f"SELECT place, run, packet, decision FROM packets WHERE {where}", values)  # noqa: S608  our own names
+    meant = _meant(connection, whom, says)
     emptied_rows = []
     for place, run, packet_json, decision_json in rows.fetchall():
         packet = orjson.loads(packet_json)
         if packet["reason"] == ERASED or not (
-            (whom.is_whole and whom.run in {None, run})
-            or _looked_at(chosen, packet, decision_json)
-            or (whom.subject is not None and (says(bytes(packet_json)) or says(bytes(decision_json))))
+            meant(run, packet, packet_json, decision_json) or _looked_at(chosen, packet, decision_json)
         ):
             continue
-        done.packet_steps.add((str(whom.agent), run, packet["step"]))
+        scope = Scope(packet["tenant"], packet["agent"], run)
+        done.told[scope, packet["step"]] = micros(instant(packet["expires_at"]))
         packet |= {"items": [], "rendered": "", "tokens": 0, "status": "silent", "reason": ERASED}
         packet["watermark"]["event"] = None
         if says(packet["step"].encode()):
@@ -122,6 +124,21 @@ def _empty_packets(connection: sqlite3.Connection, whom: Whom, chosen: Chosen, s
         emptied_rows.append((orjson.dumps(packet), _NOTHING, place))
     connection.executemany("UPDATE packets SET packet = ?, decision = ? WHERE place = ?", emptied_rows)
     done.packets += len(emptied_rows)
+
+
+def _meant(
+    connection: sqlite3.Connection, whom: Whom, says: Says
+) -> Callable[[str, dict[str, Any], bytes, bytes], bool]:
+    """Whether a packet goes whatever it looked at. One answers the begin of its step, and is kept as long as that."""
+    due = whom.due
+    if due is not None:
+        heard = choosing.heard(connection, whom)
+        return lambda run, packet, *_: due.includes(
+            whom.tenant, "step", micros(instant(packet["created_at"])), heard.get(run, 0)
+        )
+    if whom.subject is not None:
+        return lambda _run, _packet, *written: any(says(bytes(part)) for part in written)
+    return lambda run, *_: whom.is_whole and whom.run in {None, run}
 
 
 def _looked_at(chosen: Chosen, packet: dict[str, Any], decision_json: bytes) -> bool:
@@ -137,9 +154,17 @@ def _looked_at(chosen: Chosen, packet: dict[str, Any], decision_json: bytes) -> 
 
 def _drop_letters(connection: sqlite3.Connection, whom: Whom, says: Says, done: Erased) -> None:
     """Refused messages on the topics of whoever is erased."""
-    names = [name for name in (whom.tenant, whom.agent, whom.run) if name is not None]
-    rows = connection.execute("SELECT place, topic, payload FROM dead_letters").fetchall()
-    gone = [(place,) for place, topic, payload in rows if topics.concerns(topic, *names) and says(bytes(payload))]
+    rows = connection.execute("SELECT place, topic, received_us, payload FROM dead_letters").fetchall()
+    gone = [
+        (place,)
+        for place, topic, received_us, payload in rows
+        if topics.concerns(topic, *whom.names)
+        and (
+            says(bytes(payload))
+            if whom.due is None
+            else whom.due.includes(topics.tenant_of(topic), "dead_letter", received_us)
+        )
+    ]
     connection.executemany("DELETE FROM dead_letters WHERE place = ?", gone)
     done.dead_letters = len(gone)
 

@@ -23,8 +23,8 @@ class Retained:
     def __init__(self, broker: BrokerSettings) -> None:
         self._broker = broker
 
-    async def packets(self, tenant: str, agent: str | None) -> dict[str, bytes]:
-        """Topic to payload of every packet that is retained of the agent, or of the tenant. Raises BusError."""
+    async def packets(self, tenant: str | None, agent: str | None) -> dict[str, bytes]:
+        """Topic to payload of every packet that is retained of the agent, of the tenant, or at all. Raises BusError."""
         packets = topics.of_packets(tenant, agent, self._broker.root)
         end = topics.of_status(f"forget-{secrets.token_hex(8)}", self._broker.root)
         found: dict[str, bytes] = {}
