@@ -1,7 +1,7 @@
 """All benchmarks, one after the other: tables on the terminal, and docs/reference/benchmarks.md.
 
-`python -m tests.bench [NAME ...] [--data FOLDER]`. A benchmark asserts nothing; it says what it measured, beside what,
-on which machine and how busy that was. Sections of benchmarks that do not run stay as they are in the page.
+`python -m tests.bench [NAME ...] [--data FOLDER] [--minutes N]`. A benchmark asserts nothing; it says what it measured,
+beside what, on which machine and how busy that was. Sections of benchmarks that do not run stay as they are in the page.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rich.table import Table
 
 NAMES = (
     "latency",
+    "intake",
     "folding",
     "restart",
     "footprint",
@@ -54,6 +55,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(prog="python -m tests.bench")
     asked.add_argument("names", nargs="*", choices=[*NAMES, []], default=[])
     asked.add_argument("--data", type=Path, default=Path("data"), help="folder of public data sets (locomo)")
+    asked.add_argument("--minutes", type=float, default=1.0, help="how long intake lasts")
     chosen = asked.parse_args()
     console = Console()
     sections = _sections(PAGE.read_text()) if PAGE.exists() else {}
@@ -66,12 +68,18 @@ def main() -> None:
         console.rule(name)
         where = _where()
         with contextlib.redirect_stdout(io.StringIO()):
-            rows = module.run(chosen.data) if file else module.run()
+            rows = module.run(*_given(name, chosen))
         console.print(_table(rows))
         sections[name] = _section(name, module.__doc__ or "", where, rows)
         known = [each for each in NAMES if each in sections]
         PAGE.write_text("\n".join([HEAD, *(sections[each] for each in known)]))
     console.print(f"written: {PAGE}")
+
+
+def _given(name: str, chosen: argparse.Namespace) -> tuple[Any, ...]:
+    if name in WITH_DATA:
+        return (chosen.data,)
+    return (chosen.minutes,) if name == "intake" else ()
 
 
 def _where() -> str:
