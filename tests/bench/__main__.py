@@ -1,7 +1,7 @@
 """All benchmarks, one after the other: tables on the terminal, and docs/reference/benchmarks.md.
 
 `python -m tests.bench [NAME ...] [--data FOLDER] [--minutes N]`. A benchmark asserts nothing; it says what it measured,
-beside what, on which machine and how busy that was. Sections of benchmarks that do not run stay as they are in the page.
+beside what, on which machine and how busy that was. Sections of benchmarks that do not run stay as they are.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """How many events a second become durable, sustained, with indexing and packets on, beside broker and bare client.
 
 Each of the runs has at most so many events on their way that are not on disk yet, and says the next one when a receipt
-of the daemon has named one; a plan stands, so that packets are prepared all the while. Events are notes of 1 KB; an agent
-keeps HISTORY of them hot. The broker alone: the same publisher where nobody listens. A bare client: another process
-listens with our connection and acknowledges, and does nothing else. Late: from the publish of an event to the receipt
-that says it is on disk. Memory: of the daemon, over the second half. `--minutes` says how long the intake lasts.
+of the daemon has named one; a plan stands, so that packets are prepared all the while. Events are notes of 1 KB; an
+agent keeps HISTORY of them hot. The broker alone: the same publisher where nobody listens. A bare client: another
+process listens with our connection and acknowledges, and does nothing else. Late: from the publish of an event to the
+receipt that says it is on disk. Memory: of the daemon, over the second half. `--minutes`: how long the intake lasts.
 """
 
 from __future__ import annotations
