@@ -37,7 +37,7 @@ COMMANDS: Final = {
     ),
     "forget": (
         "forget",
-        "Erase a subject, an origin, a run, an agent or a tenant, and search files and broker for what is left.",
+        "Erase a subject, an origin, a run, an agent, a tenant, or what is over, and search files and broker for it.",
     ),
     "train": (
         "train",
