@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "backup": ("keep", "Copy the journal into one file, checked and synced, while the daemon goes on."),
     "restore": ("keep", "Put a copy in the journal's place; what stood there is kept beside it."),
     "repair": ("keep", "Move what can be read of a damaged journal into a new one, and name what is lost."),
-    "checkpoint": ("checkpoint", "What is kept beside the journal so that a restart is short: list it, verify it."),
+    "checkpoint": ("checkpoint", "Memories kept beside the journal, so that a restart is short."),
     "export": ("carrying", "Write all that is held into a file: messages, packets with decisions, dead letters."),
     "import": ("carrying", "Store what an export holds and the journal does not have, behind what is there."),
     "facts": ("facts", "What is known of whom, from the journal; the daemon may run."),
