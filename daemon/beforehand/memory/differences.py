@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.later import Later
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Weights
@@ -102,6 +103,8 @@ def _between(one: Any, other: Any, place: str, seen: set[tuple[int, int]]) -> It
             yield from _of_keys(one, other, place, seen)
         case tuple() | deque():
             yield from _of_elements(one, other, place, seen)
+        case Later():
+            yield from _between(one.part, other.part, place, seen)
         case MethodType():
             return  # where a part finds another part, which is looked at by itself
         case str() | bytes() | int() | float() | array() | set() | frozenset() | memoryview() | None:
