@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from beforehand.index.passages import Passage
 from beforehand.memory.remembered import Remembered
-from beforehand.memory.steps import Step
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Weights
 
@@ -55,7 +54,7 @@ def live(happenings):
                 tree.add(event(row, kind, text), claims=claims)
                 row += 1
             case ("enter", step):
-                tree.enter(Step(step))
+                tree.enter(step)
             case ("prune", most):
                 before = tree.live
                 gone = tree.prune(most, Weights())
@@ -84,7 +83,7 @@ def test_pruning_keeps_what_is_protected_and_the_way_to_everything_live(happenin
 @given(HAPPENINGS, st.integers(1, 20))
 def test_a_context_names_live_nodes_each_once(happenings, k):
     tree = live(happenings)
-    found = [node.place for node, _ in tree.context(k, Weights())]
+    found = [node.place for node, _ in tree.context(tree.active, k, Weights())]
     assert len(found) == len(set(found)) <= k
     assert not any(tree.nodes[place].archived for place in found)
 

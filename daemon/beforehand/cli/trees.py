@@ -17,6 +17,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.inspecting import agent_memory, inspect_app
 from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.memory.session import Session
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Node
 from beforehand.pipeline.bearing import growth_of
@@ -46,18 +47,20 @@ def tree(
         tenant, name = tenant_and_agent(agent)
         settings = load(config, journal={"path": journal})
         memory = asyncio.run(agent_memory(settings, tenant, name, run))
-        grown = Trees(growth_of(settings.memory)).of(memory, memory.session(run))
+        session = memory.session(run)
+        grown = Trees(growth_of(settings.memory)).of(memory, session)
+    active = grown.at(session.itinerary.current)
     weights = growth_of(settings.memory).weights
     if json:
         rows = [_plain(node, node.weight(grown.events, weights)) for node in grown.nodes]
-        print_json({"run": run, "live": grown.live, "depth": grown.depth, "active": grown.active.place, "nodes": rows})
+        print_json({"run": run, "live": grown.live, "depth": grown.depth, "active": active.place, "nodes": rows})
         return
     drawn_below = {grown.root.place: Tree(escape(f"run {run}: {grown.live} live of {len(grown.nodes)} nodes"))}
     for node in grown.nodes[1:]:
         above = drawn_below[node.parent.place if node.parent is not None else 0]
-        drawn_below[node.place] = above.add(
-            _line(node, node.weight(grown.events, weights), active=node is grown.active)
-        )
+        name = _step_name(session, node.name) if node.kind == "step" else node.name
+        weight = node.weight(grown.events, weights)
+        drawn_below[node.place] = above.add(_line(node, name, weight, active=node is active))
     out.print(drawn_below[grown.root.place])
 
 
@@ -100,8 +103,15 @@ def _share(counted: Forgotten) -> float | None:
     return round(counted.lost / counted.held, 4) if counted.held else None
 
 
-def _line(node: Node, weight: float, *, active: bool) -> str:
-    name = node.name if len(node.name) <= _NAME_CHARS else f"{node.name[:_NAME_CHARS]}…"
+def _step_name(session: Session, step_id: str) -> str:
+    """A step's id, and what was said of it."""
+    step = session.itinerary.steps.get(step_id)
+    told = "" if step is None else step.goal or step.tool or ""
+    return f"{step_id}: {told}" if told else step_id
+
+
+def _line(node: Node, name: str, weight: float, *, active: bool) -> str:
+    name = name if len(name) <= _NAME_CHARS else f"{name[:_NAME_CHARS]}…"
     parts = [f"[bold]{node.kind}[/] {weight:.2f}", escape(name)]
     parts += [f"used {node.uses}"] if node.uses else []
     parts += [word for word, holds in (("active", active), ("archived", node.archived)) if holds]

@@ -176,6 +176,7 @@ class AgentMemory:
             passages=() if cold else tuple(passages),
             worthy=worthy,
             vouched=through and vouched_for(event, authority),
+            within=session.itinerary.of_event(event.step),
         )
         self.events.append(kept)
         self.chars += len(kept.text)

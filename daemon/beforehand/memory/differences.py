@@ -14,6 +14,7 @@ import numpy as np
 
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.later import Later
+from beforehand.memory.session import Session
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Weights
@@ -66,11 +67,13 @@ def differences(one: AgentMemory, other: AgentMemory, growth: Growth) -> list[Di
 
 def _parts(memory: AgentMemory, growth: Growth) -> dict[str, Any]:
     trees = Trees(growth)
-    grown = {run: _plain(trees.of(memory, session), growth.weights) for run, session in memory.sessions.items()}
+    grown = {
+        run: _plain(trees.of(memory, session), session, growth.weights) for run, session in memory.sessions.items()
+    }
     return {**memory.state(), "events": memory.events, "trees": grown}
 
 
-def _plain(tree: WeightedTree, weights: Weights) -> dict[str, Any]:
+def _plain(tree: WeightedTree, session: Session, weights: Weights) -> dict[str, Any]:
     """A tree as a table: a node's parent, kind, name, weight, uses, and whether it is archived."""
     rows = [
         (
@@ -83,7 +86,7 @@ def _plain(tree: WeightedTree, weights: Weights) -> dict[str, Any]:
         )
         for node in tree.nodes
     ]
-    return {"active": tree.active.place, "nodes": rows}
+    return {"active": tree.at(session.itinerary.current).place, "nodes": rows}
 
 
 def _between(one: Any, other: Any, place: str, seen: set[tuple[int, int]]) -> Iterator[_Pair]:

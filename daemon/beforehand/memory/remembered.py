@@ -36,6 +36,7 @@ class Cut(NamedTuple):
 class Remembered:
     """One event. `row`: place in the agent's memory; `position`: place in its run.
 
+    step: as it was told; within: the step that it belongs to, told or under way when it came.
     worthy: whether it may stand in a packet (an empty "ok" may not).
     vouched: whether anybody stands for it: user, agent, tool or host. What nobody vouches for is kept and found, but
     makes no rule fire, no packet speak alone, and stands in none before a step that changes the world.
@@ -59,6 +60,7 @@ class Remembered:
     passages: tuple[Passage, ...]
     worthy: bool
     vouched: bool = True
+    within: str | None = None
 
 
 def cuts_of(passages: list[Passage]) -> list[Cut]:

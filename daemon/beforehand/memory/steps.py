@@ -51,6 +51,8 @@ class Itinerary:
     last_ok: bool | None = None
     planned: Order = None
     marked: Order = None
+    under_way: dict[str, None] = field(default_factory=dict)
+    """Steps that have begun and not ended, in the order in which they began."""
 
     @property
     def revision(self) -> int | None:
@@ -95,6 +97,8 @@ class Itinerary:
         if mark.phase == "begin":
             self.begun += not step.begun
             step.begun, step.ended, step.begun_at, step.ended_at = True, False, position, None
+            self.under_way.pop(step.id, None)
+            self.under_way[step.id] = None
             step.goal = mark.goal if mark.goal is not None else step.goal
             step.tool = mark.tool if mark.tool is not None else step.tool
             step.needs = tuple(mark.needs) if mark.needs is not None else step.needs
@@ -104,6 +108,7 @@ class Itinerary:
         else:
             self.begun += not step.begun
             step.begun, step.ended, step.ok, step.ended_at = True, True, mark.ok, position
+            self.under_way.pop(step.id, None)
             self.last_ok = mark.ok if newest else self.last_ok
             if self.current == step.id:
                 self.current = None
@@ -127,7 +132,11 @@ class Itinerary:
 
     def open_steps(self) -> list[Step]:
         """Steps that have begun and not ended."""
-        return [step for step in self.steps.values() if step.begun and not step.ended]
+        return [self.steps[step] for step in self.under_way]
+
+    def of_event(self, named: str | None) -> str | None:
+        """The step that an event belongs to which comes now: the one that it names, else the one begun last."""
+        return named if named in self.steps else next(reversed(self.under_way), None)
 
 
 def _in_order(steps: list[PlannedStep]) -> list[str]:

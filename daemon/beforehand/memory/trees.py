@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
-from beforehand.memory.steps import Step
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Weights
 
@@ -37,8 +34,8 @@ class Trees:
         self.growth = growth
         self._known: WeakKeyDictionary[AgentMemory, OrderedDict[str, _Grown]] = WeakKeyDictionary()
 
-    def of(self, memory: AgentMemory, session: Session, step: str | None = None) -> WeightedTree:
-        """The tree of a run as far as its events go. step: the one that is asked for; left out: the current one."""
+    def of(self, memory: AgentMemory, session: Session) -> WeightedTree:
+        """The tree of a run as far as its events go: the same whenever it was asked for before."""
         run, known = session.scope.run, self._known.setdefault(memory, OrderedDict())
         grown = known.setdefault(run, _Grown(WeightedTree(run)))
         known.move_to_end(run)
@@ -46,40 +43,20 @@ class Trees:
             known.popitem(last=False)
         grow(grown.tree, memory, session, grown.read_to, self.growth)
         grown.read_to = len(memory.events)
-        asked = session.itinerary.steps.get(step or session.itinerary.current or "")
-        if asked is not None:
-            grown.tree.enter(asked)
         return grown.tree
 
 
 def grow(tree: WeightedTree, memory: AgentMemory, session: Session, start: int, growth: Growth) -> None:
     """Add the run's events from row `start` on, as they came, each below the step that it belongs to."""
-    steps = sorted(
-        (step for step in session.itinerary.steps.values() if step.begun_at is not None),
-        key=lambda step: step.begun_at or 0,
-    )
     rows = memory.timeline.interval(None, None, run=session.code)
     for row in sorted(rows[rows >= start].tolist()):
         event = memory.events[row]
         if not (event.text or event.passages or event.kind == "action"):
             continue  # it says nothing, or is cold
-        step = _step_of(event, session, steps)
-        if step is None:
+        if event.within is None:
             tree.leave()
-        elif tree.active.name != step.id:
-            tree.enter(step)
+        else:
+            tree.enter(event.within)
         tree.add(event, claims=bool(memory.facts.of_row(row)))
         if tree.live > growth.live_nodes + growth.live_nodes // 4:
             tree.prune(growth.live_nodes, growth.weights)
-
-
-def _step_of(event: Remembered, session: Session, steps: Sequence[Step]) -> Step | None:
-    """The step that the event names, else the one begun last that was under way when it came."""
-    if event.step is not None and event.step in session.itinerary.steps:
-        return session.itinerary.steps[event.step]
-    under_way = (
-        step
-        for step in reversed(steps)
-        if (step.begun_at or 0) <= event.position and (step.ended_at is None or event.position <= step.ended_at)
-    )
-    return next(under_way, None)

@@ -14,7 +14,6 @@ from beforehand import limits
 from beforehand.memory.digests import is_decision
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.standing import is_standing
-from beforehand.memory.steps import Step
 from beforehand.memory.weights import CONFIDENCE, IMPORTANCE, KEPT_KINDS, Node, NodeKind, Weights
 
 _ROOT: Final = 0
@@ -23,7 +22,7 @@ _TELLING: Final = 3
 
 
 class WeightedTree:
-    """Nodes of one run. active: the step that is under way, else the root."""
+    """Nodes of one run. active: the step that the newest event belongs to, else the root. A step is named by its id."""
 
     def __init__(self, run: str) -> None:
         root = Node(_ROOT, "run", None, run, IMPORTANCE["run"], 1.0, 0, protected=True)
@@ -49,12 +48,20 @@ class WeightedTree:
             deep[node.place] = 0 if node.parent is None else deep[node.parent.place] + 1
         return max(deep[node.place] for node in self.nodes if not node.archived)
 
-    def enter(self, step: Step) -> Node:
-        """A step is under way: a new node below the step within which it began, or the one it had when it was left."""
-        node = self._steps.get(step.id)
+    def at(self, step: str | None) -> Node:
+        """Where one stands in a step: its node, else that of the nearest step around it, else the root."""
+        while step:
+            if step in self._steps:
+                return self._steps[step]
+            step = step.rpartition(".")[0]
+        return self.root
+
+    def enter(self, step: str) -> Node:
+        """What comes happens in a step: a new node below the step that it is part of, or the one it has already."""
+        node = self._steps.get(step)
         if node is None:
-            name = step.goal or step.tool or step.id
-            node = self._steps[step.id] = self._grow("step", self._outer(step), name, IMPORTANCE["step"], 1.0)
+            outer = self.at(step.rpartition(".")[0])
+            node = self._steps[step] = self._grow("step", outer, step, IMPORTANCE["step"], 1.0)
         self._touch(node, used=False)
         if node is not self.active:
             self._call = None
@@ -62,7 +69,7 @@ class WeightedTree:
         return node
 
     def leave(self) -> None:
-        """No step is under way any more: what comes belongs to the run itself."""
+        """What comes happens in no step, and belongs to the run itself."""
         self._call = None
         self.active = self.root
 
@@ -112,24 +119,19 @@ class WeightedTree:
                 heapq.heappush(heap, self._entry(node.parent, weights))
         return gone
 
-    def context(self, k: int, weights: Weights) -> list[tuple[Node, float]]:
-        """What bears on the active node, with weights: at most `k` nodes that events stand behind.
+    def context(self, at: Node, k: int, weights: Weights) -> list[tuple[Node, float]]:
+        """What bears on a node, with weights: at most `k` nodes that events stand behind.
 
         The way to the root, the best of each subtree beside that way, and the heaviest of all others.
         """
         weighed = {node.place: node.weight(self.events, weights) for node in self.nodes if not node.archived}
-        path = self.active.path()
+        path = at.path()
         near = [child for node in path for child in node.live_children]
         best = [max(_below(node), key=lambda one: weighed[one.place]) for node in near]
         rest = sorted(weighed, key=lambda place: (-weighed[place], -place))
         order = [*(node.place for node in path), *sorted((n.place for n in best), key=lambda p: -weighed[p]), *rest]
         found = [self.nodes[place] for place in dict.fromkeys(order) if self.nodes[place].rows]
         return [(node, weighed[node.place]) for node in found[:k]]
-
-    def _outer(self, step: Step) -> Node:
-        """The step that a dotted id is a sub-step of (`3.1` of `3`), else the run."""
-        outer = step.id.rpartition(".")[0]
-        return self._steps.get(outer, self.root) if outer else self.root
 
     def _grow(self, kind: NodeKind, parent: Node, name: str, importance: float, confidence: float) -> Node:
         node = Node(len(self.nodes), kind, parent, name[: limits.PASSAGE_CHARS], importance, confidence, self.events)

@@ -22,11 +22,11 @@ def bearing(
     trees: Trees, memory: AgentMemory, session: Session, question: Question, measures: Measures, now_us: int
 ) -> list[Found]:
     """Events of the tree's context, in its order, without what is superseded at `now_us`."""
-    tree = trees.of(memory, session, question.step)
+    tree = trees.of(memory, session)
     measures.gauge("beforehand_tree_nodes", tree.live, state="live")
     measures.gauge("beforehand_tree_nodes", len(tree.nodes) - tree.live, state="archived")
     measures.observe("beforehand_tree_depth", tree.depth)
     stale = memory.facts.stale(now_us)
-    context = tree.context(question.k, trees.growth.weights)
+    context = tree.context(tree.at(question.step or session.itinerary.current), question.k, trees.growth.weights)
     found = [Found(node.rows[-1], None, "tree", rank, weight) for rank, (node, weight) in enumerate(context)]
     return [find for find in found if stale is None or stale.clean(memory.events[find.row]) is None]

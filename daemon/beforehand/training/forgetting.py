@@ -33,7 +33,7 @@ async def forgetting(
     """Play the runs, and look at every step whether what it needed was still there."""
     counted, trees = Forgotten(), Trees(growth)
     async for stop in stops(replay, runs, setting, name=name, seed=seed):
-        tree = trees.of(stop.memory, stop.session, stop.step.id)
+        tree = trees.of(stop.memory, stop.session)
         counted.steps += 1
         counted.live += tree.live
         counted.nodes += len(tree.nodes)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from beforehand.memory.steps import Step
+from beforehand.memory.trees import Trees
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Node, Weights
 from property.test_weighted_tree import event
-from stage import staged
+from stage import RUN, staged
 
 
 async def bearing(stage, **fields):
@@ -75,6 +75,41 @@ def test_a_long_run_is_pruned_to_its_bound_and_keeps_preferences():
     staged(play, memory={"tree_live_nodes": 8})
 
 
+async def wander(stage):
+    """Steps that begin again, end out of order and leave the plan, and more than the tree may hold."""
+    await stage.plan({"id": "1", "goal": "look"}, {"id": "1.1", "goal": "look closer"}, {"id": "2", "goal": "go"})
+    for number, step in enumerate(("1", "1.1", "2", "1", "1.1")):
+        await stage.begin(step)
+        for place in range(4):
+            await stage.event(f"thing {place} of visit {number}", kind="observation", tool="see", role="tool")
+        await stage.event("it rains", role="agent", step="2" if number == 3 else None)
+        yield
+        await stage.say("step", step="1" if step == "1.1" else step, phase="end", ok=True)
+        await stage.event(f"after visit {number}", role="agent")
+        yield
+        await stage.plan({"id": "2", "goal": "go on"}, {"id": f"new {number}", "goal": "x"}, revision=number + 2)
+        yield
+
+
+@pytest.mark.parametrize("live_nodes", [4, 512])
+def test_a_tree_does_not_depend_on_when_it_was_asked_for(live_nodes):
+    async def play(stage):
+        growth = stage.replay.pipeline.answers.trees.growth
+        asked = Trees(growth)
+        async for _ in wander(stage):
+            memory = await stage.replay.pipeline.memories.of(RUN)
+            await bearing(stage)
+            seen = asked.of(memory, memory.session(RUN.run))
+            anew = Trees(growth).of(memory, memory.session(RUN.run))
+            assert [told(node) for node in seen.nodes] == [told(node) for node in anew.nodes]
+        assert any(node.archived for node in seen.nodes) == (live_nodes == 4)
+
+    def told(node):
+        return node.place, node.parent and node.parent.place, node.name, node.touched, node.uses, node.archived
+
+    staged(play, memory={"tree_live_nodes": live_nodes})
+
+
 def grown(*texts):
     tree = WeightedTree("r")
     nodes = [tree.add(event(row, "observation", text), claims=False) for row, text in enumerate(texts)]
@@ -106,7 +141,7 @@ def test_the_same_words_are_one_node_and_other_values_are_not():
 
 def test_a_sub_step_hangs_below_its_step_and_a_result_below_its_call():
     tree = WeightedTree("r")
-    outer, inner = tree.enter(Step("3")), tree.enter(Step("3.1"))
+    outer, inner = tree.enter("3"), tree.enter("3.1")
     call = tree.add(event(0, "action", "look"), claims=False)
     result = tree.add(event(1, "observation", "seen"), claims=False)
     assert result.path() == [tree.root, outer, inner, call, result]
