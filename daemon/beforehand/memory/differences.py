@@ -27,6 +27,7 @@ _ASKED: Final = frozenset(
         ("Nearest", "_answers"),
         ("Nearest", "_read"),
         ("Wordings", "_kept"),
+        ("Traits", "_answered"),
         ("Lexical", "_impact_of"),
         ("Lexical", "_impacts"),
         ("TopicTree", "labels"),

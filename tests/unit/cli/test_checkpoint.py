@@ -6,13 +6,13 @@ import asyncio
 import json
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from beforehand import limits
 from beforehand.cli.main import app
-from beforehand.memory.steps import Step
 from beforehand.messages.topics import Scope
 from journal_samples import RUN
 from remembering import process, segment_files
@@ -98,9 +98,8 @@ def moved(memory):
 
 
 def on_another_step(memory):
-    itinerary = memory.sessions[RUN.run].itinerary
-    itinerary.steps["s9"] = Step("s9", begun=True, begun_at=3)
-    itinerary.current = "s9"
+    memory.sessions[RUN.run].itinerary.current = "s9"
+    memory.events[9] = replace(memory.events[9], within="s9")
 
 
 def with_another_vector(memory):
@@ -115,7 +114,7 @@ def without_a_word(memory):
     ("change", "parts"),
     [
         (moved, {"sessions": "sessions['run-1'].position"}),
-        (on_another_step, {"sessions": "sessions['run-1'].itinerary.current", "trees": "trees['run-1']['nodes']"}),
+        (on_another_step, {"sessions": "sessions['run-1'].itinerary.current", "trees": "trees['run-1']['active']"}),
         (with_another_vector, {"vectors": "vectors."}),
         (without_a_word, {"words": "words."}),
     ],
