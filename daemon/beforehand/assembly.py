@@ -8,9 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
-import structlog
-
-from beforehand.backends import models, rule_files
+from beforehand.backends import rule_files
 from beforehand.backends.clocks import SystemClock, VirtualClock
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.experiment_files import Register
@@ -19,22 +17,25 @@ from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.mqtt.bus import MqttBus
-from beforehand.backends.registry import SHIPPED, Registry
+from beforehand.backends.registry import Registry
 from beforehand.backends.segments import SegmentFolder
-from beforehand.errors import ModelRefused, NotFound, SettingsError
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
 from beforehand.lifecycle.enrolling import Enrolling, arm_builder
+from beforehand.lifecycle.models_in_use import models_in_use, trigger_model
 from beforehand.lifecycle.reloading import Reloading
 from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.path_rules import PathRule
 from beforehand.messages import codec
+from beforehand.messages.interpretation import Use
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
+from beforehand.pipeline.allowance import Allowance
 from beforehand.pipeline.answers import Answers, planted
 from beforehand.pipeline.arms import Arms, Decider
 from beforehand.pipeline.foresight import Foresight
+from beforehand.pipeline.interpreting import Interpreting
 from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
@@ -44,12 +45,9 @@ from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.ports.segments import Segments
 from beforehand.replay import Replay
-from beforehand.settings import NO_MODEL, FactsSettings, PolicySettings, Settings
-from beforehand.trigger import features
+from beforehand.settings import FactsSettings, LanguageModelSettings, PolicySettings, Settings
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import APPETITES, Policy
-
-_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +109,7 @@ def daemon_on(settings: Settings, world: World, boot: str, new_id: Callable[[], 
         measures=measures,
         reloading=reloading(settings, pipeline, measures, world.parts.promoted),
         enrolling=enrolling(settings, pipeline, measures),
+        interpreting=interpreting(settings.language_model, pipeline, world.journal),
     )
 
 
@@ -155,43 +154,16 @@ def enrolling(settings: Settings, pipeline: Pipeline, measures: Measures) -> Enr
     return Enrolling(Register(settings.experiments.folder), pipeline.trials.arms, pipeline.clock, measures)
 
 
-def models_in_use(settings: Settings) -> Models:
-    """The model that decides and the one in its shadow. One that is refused is missing, with a warning.
-
-    Raises SettingsError when the settings name a model that there is not.
-    """
-    live = trigger_model(settings)
-    refused = live is None and settings.policy.model != NO_MODEL
-    return Models(live, _shadow(settings), ("trigger model",) if refused else ())
-
-
-def trigger_model(settings: Settings) -> Model | None:
-    """The model that the settings and the registry name; None for "none", or with a warning when it is refused.
-
-    Raises SettingsError when the settings name a model that there is not.
-    """
-    name = settings.policy.model
-    if name == NO_MODEL:
+def interpreting(settings: LanguageModelSettings, pipeline: Pipeline, journal: Journal) -> Interpreting | None:
+    """What asks a language model behind the lanes; None where the settings name none."""
+    if settings.base_url is None:
         return None
-    registry = Registry(settings.models.folder)
-    try:
-        promoted = registry.promoted().live if name == SHIPPED else None
-        return models.load(registry.find(promoted or name).folder, features.NAMES, features.DEFINITION)
-    except ModelRefused as refusal:
-        _log.warning("the trigger model is not used", reason=str(refusal))
-        return None
-    except NotFound as missing:
-        raise SettingsError(f"setting policy.model: {missing.problem}", missing.advice) from None
+    from beforehand.backends.language_model import ChatEndpoint  # noqa: PLC0415  its HTTP client is for who asks one
 
-
-def _shadow(settings: Settings) -> Model | None:
-    registry = Registry(settings.models.folder)
-    try:
-        name = registry.promoted().shadow
-        return None if name is None else models.load(registry.find(name).folder, features.NAMES, features.DEFINITION)
-    except (ModelRefused, NotFound) as refusal:
-        _log.warning("the model in the shadow is not used", reason=str(refusal))
-        return None
+    uses: dict[Use, bool] = {"facts": settings.facts, "summary": settings.summaries}
+    wanted = frozenset(use for use, is_wanted in uses.items() if is_wanted)
+    allowance = Allowance(settings.tokens_per_hour)
+    return Interpreting(ChatEndpoint(settings), pipeline, journal, wanted, allowance, settings.requests)
 
 
 def memories(settings: Settings, measures: Measures) -> tuple[Journal, Memories]:

@@ -96,6 +96,23 @@ class EmbedderError(BeforehandError):
     """An embedder that cannot be loaded or does not answer."""
 
 
+class LanguageModelError(BeforehandError):
+    """The endpoint of a language model gave no answer.
+
+    passing: whether it is at fault and may come back; else it is this request that it refuses. billed: whether the
+    tokens of the request may have been spent all the same.
+    """
+
+    def __init__(self, problem: str, advice: str = "", *, passing: bool, billed: bool = False) -> None:
+        super().__init__(problem, advice)
+        self.passing = passing
+        self.billed = billed
+
+
+class AnswerRefused(BeforehandError):
+    """What a language model answered is not in the form that was asked for, or is not bound to what it was given."""
+
+
 class ModelRefused(BeforehandError):
     """A trigger model whose file, features or numbers do not match; the daemon goes on with rules."""
 

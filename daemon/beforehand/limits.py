@@ -179,6 +179,24 @@ DIGESTED_RUNS: Final = 32
 DIGESTED_AT_ONCE: Final = 16
 """Events read for a summary before everybody else has a turn of the loop."""
 
+# --- language model ---
+READ_CHARS: Final = 4_000
+"""Characters of an event that a language model reads."""
+TOLD_SENTENCES: Final = 8
+"""Sentences of its summary."""
+TOLD_CHARS: Final = 400
+"""One of them."""
+ANSWER_BYTES: Final = 1_048_576
+"""What is read of one answer."""
+LOOKED_BACK_EVENTS: Final = 256
+"""Newest events of an agent among which a daemon that was started looks for what was not asked yet."""
+UNASKED: Final = 10_000
+"""What waits to be asked; past that the oldest is left until its agent is met again after a restart."""
+ASK_AGAIN_FIRST_S: Final = 1.0
+"""Wait before an endpoint that failed is asked again; it doubles."""
+ASK_AGAIN_LAST_S: Final = 300.0
+"""Where the doubling ends."""
+
 # --- weighted trees ---
 WEIGHED_RUNS: Final = 64
 """Runs of one agent whose weighted trees are kept; past that they are grown anew when asked for."""

@@ -55,6 +55,12 @@ ALL: Final = (
         "Items used or harmful, and notes of what was missing.",
         ("verdict",),
     ),
+    Measure("beforehand_language_model_answers_total", "counter", "Answers of the language model.", ("use", "result")),
+    Measure("beforehand_language_model_facts_total", "counter", "Facts that it read.", ("result",)),
+    Measure("beforehand_language_model_failures_total", "counter", "Requests without an answer.", ("reason",)),
+    Measure("beforehand_language_model_seconds", "histogram", "From a request to its answer.", ("use",)),
+    Measure("beforehand_language_model_tokens_total", "counter", "Tokens of requests and answers.", ("use",)),
+    Measure("beforehand_language_model_waiting", "gauge", "What waits to be asked."),
     Measure("beforehand_degraded", "gauge", "1 while this part is at fault, else 0.", ("part",)),
     Measure("beforehand_failures_total", "counter", "Faults that were caught and named.", ("part",)),
 )

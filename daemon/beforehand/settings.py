@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import (
@@ -201,6 +202,39 @@ class EmbedderSettings(Section):
     )
 
 
+class LanguageModelSettings(Section):
+    """An endpoint that speaks OpenAI's chat completions. Without `base_url` none is asked, and nothing is missing."""
+
+    base_url: str | None = Field(None, description="such as `https://llm.example/v1`; left out: none is asked")
+    model: str | None = Field(None, description="its name at the endpoint; required with `base_url`")
+    key_env: str | None = Field(
+        None, description="name of the environment variable that holds the key; left out: no key is sent"
+    )
+    timeout_s: Annotated[float, Field(gt=0, le=600)] = Field(60.0, description="how long an answer may take")
+    tokens_per_hour: Annotated[int, Field(ge=1_000)] = Field(
+        200_000, description="tokens of requests and answers in one hour of the clock"
+    )
+    requests: Annotated[int, Field(ge=1, le=16)] = Field(1, description="requests under way at the same time")
+    answer_tokens: Annotated[int, Field(ge=64)] = Field(800, description="most tokens of one answer")
+    answer_tokens_field: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="what the endpoint calls that"
+    )
+    facts: bool = Field(default=True, description="whether it reads what users say for facts")
+    summaries: bool = Field(default=True, description="whether it sums up runs that are over")
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if self.base_url is None:
+            return self
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            advice = "give http:// or https://, a host and a path, and the key by `key_env`"
+            raise Misfit("the address cannot be used", advice, "base_url")
+        if not self.model:
+            raise Misfit("`base_url` without `model`", "name the model that is to be asked", "model")
+        return self
+
+
 class HttpSettings(Section):
     """Where `up` serves its health and its metrics over HTTP."""
 
@@ -227,6 +261,7 @@ class Settings(BaseSettings):
     embedder: EmbedderSettings = EmbedderSettings()
     experiments: ExperimentSettings = ExperimentSettings()
     http: HttpSettings = HttpSettings()
+    language_model: LanguageModelSettings = LanguageModelSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -26,6 +26,7 @@ LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
 LATE_IMPORTS = {
     "beforehand.cli.experiment: _analysis: beforehand.cli": "the daemon, and all other commands, do without statistics",
     "beforehand.backends.journal.sqlite: _upgrade: beforehand.backends.journal": "an old journal alone needs Alembic",
+    "beforehand.assembly: interpreting: beforehand.backends.language_model": "an HTTP client for who names one",
     "beforehand.backends.broker.guard: iotcore: iotcore": "only the broker's own process loads the native module",
 }
 NAMED_AFTER_THE_PRODUCT = {"BeforehandError": "the base of the error tree, which callers catch by this name"}

@@ -49,6 +49,12 @@ def test_without_anything_the_defaults_of_the_contract_hold():
         ({"broker": {"socket": "/run/mqtt", "host": "x"}}, "setting broker.socket: both a socket and a host or port."),
         ({"broker": {"tls_key": "key.pem"}}, "setting broker.tls_cert: tls_key without tls_cert."),
         ({"broker": {"tls_cert": "cert.pem"}}, "setting broker.tls_key: tls_cert without tls_key."),
+        (
+            {"language_model": {"base_url": "https://llm/v1"}},
+            "setting language_model.model: `base_url` without `model`.",
+        ),
+        ({"language_model": {"base_url": "llm/v1", "model": "m"}}, "setting language_model.base_url: the address"),
+        ({"language_model": {"base_url": "https://me:key@llm/v1", "model": "m"}}, "and the key by `key_env`."),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named_with_what_would_be_right(flags, says):
@@ -109,3 +115,10 @@ def test_an_appetite_sets_what_is_not_set_by_hand(appetite):
 def test_an_appetite_that_is_none_is_refused_with_those_that_there_are():
     with pytest.raises(SettingsError, match=r"policy\.appetite.*balanced"):
         configuration.load(policy={"appetite": "ravenous"})
+
+
+def test_the_key_of_a_language_model_is_no_setting(monkeypatch):
+    monkeypatch.setenv("LLM_KEY", "sk-do-not-tell")
+    loaded = configuration.load(language_model={"base_url": "https://llm/v1", "model": "m", "key_env": "LLM_KEY"})
+    assert "sk-do-not-tell" not in loaded.model_dump_json()
+    assert loaded.language_model.key_env == "LLM_KEY"

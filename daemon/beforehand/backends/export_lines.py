@@ -14,7 +14,6 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError,
 from beforehand.errors import Refusal
 from beforehand.messages import codec
 from beforehand.messages.entry import Entry
-from beforehand.messages.inbound import BY_CHANNEL
 from beforehand.messages.outbound import Packet
 from beforehand.messages.refusals import refusal
 from beforehand.messages.topics import Address, Channel, Scope
@@ -81,7 +80,7 @@ class Message(_Line):
         try:
             return codec.restore(address, orjson.dumps(self.message), key=self.key, retained=self.retained, **times)
         except ValidationError as error:
-            wrong = refusal(BY_CHANNEL[self.channel], error)
+            wrong = refusal(codec.form_of(self.channel), error)
             raise Refusal(f"message.{wrong.field}", wrong.problem, wrong.advice) from None
 
 

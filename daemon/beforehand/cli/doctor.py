@@ -16,7 +16,7 @@ import orjson
 import typer
 from rich.table import Table
 
-from beforehand import assembly, limits
+from beforehand import limits
 from beforehand.backends import rule_files
 from beforehand.backends.broker.embedded import choose, find_mosquitto
 from beforehand.backends.embedders import embedder_for
@@ -29,6 +29,7 @@ from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json
 from beforehand.errors import BeforehandError
+from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.settings import NO_MODEL, Settings
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -193,7 +194,7 @@ def _rules(settings: Settings) -> Iterator[Finding]:
 
 
 def _model(settings: Settings) -> Iterator[Finding]:
-    model = assembly.trigger_model(settings)
+    model = trigger_model(settings)
     if model is None and settings.policy.model == NO_MODEL:
         yield Finding("model", "good", "none, as configured: rules alone decide")
     elif model is None:

@@ -20,6 +20,7 @@ from beforehand.backends.embedders import embedder_for
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
 from beforehand.errors import NotFound
+from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.settings import Settings
 from beforehand.training.collecting import LIFE, Setting, stops
 from beforehand.training.evaluating import Score, evaluate, policies
@@ -93,7 +94,7 @@ async def _evaluate(
         embedder_for(settings.embedder.kind),
         rule_files.load(settings.policy.packs),
         replace(assembly.policy_of(settings.policy), window_events=how["view"]),
-        assembly.trigger_model(settings),
+        trigger_model(settings),
     )
     unknown = [name for name in wanted if name not in known]
     if unknown:

@@ -20,6 +20,7 @@ from beforehand.backends.registry import CARD, Registry
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.shared import FAILED, Config, advising, err, load, out
 from beforehand.errors import NotFound
+from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.ports import Model
 from beforehand.settings import NO_MODEL, JournalSettings, PolicySettings, Settings
 from beforehand.training import fitting, report
@@ -71,7 +72,7 @@ def command(
             half, quarter = len(chosen) // 2, len(chosen) // 4
             counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
             sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
-        held_against = assembly.trigger_model(settings)
+        held_against = trigger_model(settings)
         learned = asyncio.run(_learned(journals))
         recipe, named = Recipe(seed=seed), name or into.name
         wrote = train(sources, into, named, recipe, held_against, learned=learned, fit=fit, keep=keep, force=force)

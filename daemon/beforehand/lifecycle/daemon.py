@@ -15,6 +15,7 @@ from beforehand.intake.door import Door, Refused
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.enrolling import Enrolling
 from beforehand.lifecycle.reloading import Reloading
+from beforehand.pipeline.interpreting import Interpreting
 from beforehand.pipeline.outcomes import Outcome
 from beforehand.pipeline.publisher import Publisher
 from beforehand.pipeline.way import Pipeline
@@ -25,7 +26,10 @@ _log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Daemon:
-    """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet."""
+    """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet.
+
+    interpreting: None without a language model.
+    """
 
     bus: Bus
     journal: Journal
@@ -36,6 +40,7 @@ class Daemon:
     measures: Measures
     reloading: Reloading
     enrolling: Enrolling
+    interpreting: Interpreting | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -58,6 +63,8 @@ class Daemon:
                 group.create_task(self.reloading.run()),
                 group.create_task(self.enrolling.run()),
             ]
+            if self.interpreting is not None:
+                taking.append(group.create_task(self.interpreting.run()))
             telling = [group.create_task(self.publisher.run()), group.create_task(self.receipts.run())]
             self.ready.set()
             await self._stopped.wait()
@@ -97,6 +104,8 @@ class Daemon:
             storing.add_done_callback(self._storing.discard)
             for gap in await self.pipeline.respond(outcomes):
                 group.create_task(self.pipeline.begin_behind(gap))
+            if self.interpreting is not None:
+                self.interpreting.notice(outcomes)
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 

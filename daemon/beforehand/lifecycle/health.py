@@ -11,7 +11,7 @@ from typing import Final
 from beforehand import limits
 from beforehand.lifecycle.daemon import Daemon
 
-PARTS: Final = ("journal", "broker", "disk", "memory", "embedder", "trigger model")
+PARTS: Final = ("journal", "broker", "disk", "memory", "embedder", "trigger model", "language model")
 """What can be at fault, the gravest first."""
 
 
@@ -39,7 +39,15 @@ class Health:
 
     def faults(self) -> list[Fault]:
         """What is at fault now, the gravest first; empty when all is well."""
-        return [*self._journal(), *self._broker(), *self._disk(), *self._memory(), *self._embedder(), *self._missing()]
+        return [
+            *self._journal(),
+            *self._broker(),
+            *self._disk(),
+            *self._memory(),
+            *self._embedder(),
+            *self._missing(),
+            *self._language_model(),
+        ]
 
     def _journal(self) -> Iterator[Fault]:
         state = self.daemon.journal.state()
@@ -81,3 +89,9 @@ class Health:
     def _missing(self) -> Iterator[Fault]:
         for part in self.daemon.missing:
             yield Fault(part, "it cannot be used; packets are made without it", "The log says why.", stops=False)
+
+    def _language_model(self) -> Iterator[Fault]:
+        interpreting = self.daemon.interpreting
+        if interpreting is not None and interpreting.failing is not None:
+            advice = "Nothing waits for it; what it was not asked is asked when it can be."
+            yield Fault("language model", interpreting.failing, advice, stops=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from beforehand.memory.digests import Digests
 from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.facts import FactBook
 from beforehand.memory.flows import Flows
+from beforehand.memory.interpretations import Interpretations, statements_of
 from beforehand.memory.nearest import Nearest
 from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of, derived, vouched_for
 from beforehand.memory.session import Session
@@ -37,6 +38,7 @@ from beforehand.memory.traits import Traits
 from beforehand.memory.wording import Wordings
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
+from beforehand.messages.interpretation import Interpretation
 from beforehand.messages.topics import Scope
 
 _TELLING: Final = frozenset({"message", "note", "reflection"})
@@ -89,6 +91,7 @@ class AgentMemory:
         self._heard: list[int] = []
         self.flows = Flows()
         self.digests = Digests()
+        self.interpretations = Interpretations()
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 
@@ -118,10 +121,24 @@ class AgentMemory:
         """
         self.messages += 1
         session = self.session(entry.scope.run)
+        if isinstance(entry.message, Interpretation):
+            self._interpret(entry, entry.message, session)
+            return Taken(session, session.position, None, [])
         dropped = session.take(entry)
         self.flows.take(entry, session)
         event = self._remember(entry, entry.message, session, cold=cold) if isinstance(entry.message, Event) else None
         return Taken(session, session.position, event, dropped)
+
+    def _interpret(self, entry: Entry, made: Interpretation, session: Session) -> None:
+        """What the daemon made of messages has no place among them: what was read in an event is its claim."""
+        run = session.scope.run
+        session.known[entry.channel, entry.id] = session.position
+        self.interpretations.take(run, made, entry.received_us)
+        row = self.row_of(run, made.sources[0]) if made.facts and made.sources else None
+        if row is not None:
+            event = self.events[row]
+            found = list(statements_of(made, event, self.facts.of_row(row)))
+            self.facts.take(replace(entry, id=event.id, at_us=event.at_us), found, row, event.authority)
 
     def row_of(self, run: str, event_id: str) -> int | None:
         """The row of an event, by its id within a run."""

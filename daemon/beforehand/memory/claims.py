@@ -26,8 +26,9 @@ DOUBTED: Final = 0.5
 
 Key = tuple[str, str, str]
 """(subject, attribute, space). Two claims conflict only when they are about the same key, whatever its case."""
-Origin = Literal["stated", "path", "pattern"]
-"""Where a claim was found: in `facts` of an event, by a path rule in a result, by a pattern in what a user said."""
+Origin = Literal["stated", "path", "pattern", "model"]
+"""Where a claim was found: in `facts` of an event, by a path rule in a result, by a pattern or a language model in what
+a user said."""
 
 
 @dataclass(frozen=True, slots=True)

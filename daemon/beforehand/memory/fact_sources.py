@@ -34,15 +34,24 @@ class FactSources:
         if self.paths and event.kind == "observation" and event.tool and event.ok is not False:
             result = whole(text) if data is None else data
             found += found_in(self.paths, event.tool, result, event.space or "")
-        spoken = event.kind == "message" and authority == "user" and event.role in (None, "user")
-        if self.statements and spoken and not event.facts:
+        if self.statements and is_spoken(event, authority):
             found += self._spoken(entry, event, passages)
         return found
 
     def _spoken(self, entry: Entry, event: Event, passages: Sequence[Passage]) -> list[Statement]:
-        """Who the user is, is known only when the event names one person; else it is the user of this run."""
         sentences = [passage.text for passage in passages if passage.kind in ("sentence", "line")]
-        known = event.subject_ids[0] if len(event.subject_ids) == 1 else ""
-        run = "" if known else entry.scope.run
-        subject = known or f"user of {run}"
+        subject, run = speaker(event.subject_ids, entry.scope.run)
         return statements_in(sentences, subject, event.space or "", entry.at_us, run)
+
+
+def is_spoken(event: Event, authority: Authority) -> bool:
+    """Whether an event is what a user said in words that nobody has read for facts yet."""
+    return event.kind == "message" and authority == "user" and event.role in (None, "user") and not event.facts
+
+
+def speaker(subject_ids: Sequence[str], run: str) -> tuple[str, str]:
+    """The subject that a user's facts are about, and the run that they are limited to (empty: none).
+
+    Who the user is, is known only when the event names one person; else it is the user of this run.
+    """
+    return (subject_ids[0], "") if len(subject_ids) == 1 else (f"user of {run}", run)

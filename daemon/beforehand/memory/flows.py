@@ -131,7 +131,7 @@ def task_type_of(session: Session) -> str:
 
 def _went(itinerary: Itinerary) -> bool | None:
     """Whether a finished plan went well; None while it is not finished."""
-    if not itinerary.order or itinerary.steps_left():
+    if not itinerary.is_over:
         return None
     return all(itinerary.steps[step].ok is not False for step in itinerary.order)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 
 from beforehand.index.segmentation import query_terms
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.claims import RANK
 from beforehand.memory.digests import Point, points_of
 from beforehand.memory.router import Vector
 from beforehand.memory.session import Session
-from beforehand.memory.summaries import Summary, summarise
+from beforehand.memory.summaries import Line, Summary, summarise
 from beforehand.memory.topics import words_of
 from beforehand.memory.traits import Rows
 
@@ -55,7 +57,31 @@ def overview(
         summarise(memory, points, [row for row in rows if row < known], times, words)
         for points, rows, words in _stretches(memory, session, query, vector, window)
     )
-    return [summary for summary in summaries if summary is not None]
+    return [_retold(memory, summary, times) for summary in summaries if summary is not None]
+
+
+def _retold(memory: AgentMemory, summary: Summary, times: tuple[int, int]) -> Summary:
+    """In a language model's sentences, where it told the very run, as it is, and nothing that they draw on is gone.
+
+    It was given all lines, so the lowest authority of these holds for what it made of some.
+    """
+    run = summary.first.run
+    told = memory.interpretations.told(run)
+    if told is None or not told.sentences or told.recorded_us > min(times):
+        return summary
+    if not told.events == summary.count == len(rows_of(memory, run)):
+        return summary
+    found = [memory.row_of(run, source) for sentence in told.sentences for source in sentence.sources]
+    events = [memory.events[row] for row in dict.fromkeys(found) if row is not None]
+    stale = memory.facts.stale(*times)
+    if None in found or (stale is not None and any(stale.clean(event) is not None for event in events)):
+        return summary
+    return replace(
+        summary,
+        told=tuple(sentence.text for sentence in told.sentences),
+        lines=tuple(Line("said", "", event.row) for event in events),
+        authority=min((summary.authority, *(event.authority for event in events)), key=RANK.__getitem__),
+    )
 
 
 def whole_run(memory: AgentMemory, session: Session, query: str, *, windowed: bool) -> str | None:

@@ -126,6 +126,11 @@ class Itinerary:
         ahead = [step for step in self.order if not self.steps[step].begun]
         return self.begun + 1 + (ahead.index(step_id) if step_id in ahead else 0)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a plan, and every step of it has ended."""
+        return bool(self.order) and not self.steps_left()
+
     def steps_left(self) -> int:
         """Planned steps that have not ended."""
         return sum(not self.steps[step].ended for step in self.order)

@@ -54,7 +54,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A stretch summed up. words: what tells it from others. names: identifiers, the most often said first."""
+    """A stretch summed up. words: what tells it from others. names: identifiers, the most often said first.
+
+    told: sentences of a language model in place of the lines, which then only name the events that they come from.
+    """
 
     first: Remembered
     last: Remembered
@@ -63,6 +66,7 @@ class Summary:
     lines: tuple[Line, ...]
     names: tuple[str, ...]
     authority: Authority
+    told: tuple[str, ...] = ()
 
     @property
     def rows(self) -> list[int]:
@@ -74,7 +78,7 @@ class Summary:
         end = f"{until:%H:%M}" if since.date() == until.date() else f"{until:%Y-%m-%d %H:%M}"
         about = f", about {', '.join(self.words)}" if self.words else ""
         head = f"run {self.first.run}, {self.count} events, {since:%Y-%m-%d %H:%M} to {end}{about}"
-        parts = [
+        parts = [text.rstrip(".。") for text in self.told] or [
             f"{title}: {' | '.join(line.text.rstrip('.。') for line in self.lines if line.sort == sort)}"
             for sort, title in _HEADS.items()
             if any(line.sort == sort for line in self.lines)

@@ -96,8 +96,7 @@ def _switched(match: re.Match[str]) -> Iterator[tuple[str, str, bool]]:
 
 def _disliked(match: re.Match[str]) -> Iterator[tuple[str, str, bool]]:
     value = _trimmed(match["value"])
-    kind = _kind_of(value)
-    yield (f"preferred {kind}" if kind else f"preference {value.casefold()}"), value, True
+    yield attribute_of("preference", value), value, True
 
 
 class _Pattern(NamedTuple):
@@ -191,6 +190,20 @@ def _since(sentence: str, at_us: int) -> int | None:
     """From when on, where the sentence says it: "in March 2025", "since May"."""
     said = time_window(sentence, at_us)
     return None if said is None or said.from_us is None or said.from_us > at_us else said.from_us
+
+
+def attribute_of(sort: str, value: str) -> str:
+    """The attribute that a value of some sort is filed under: `budget`, `allergy to nuts`, `preferred seat`, ..."""
+    match sort:
+        case "preference":
+            kind = _kind_of(value)
+            return f"preferred {kind}" if kind else f"preference {value.casefold()}"
+        case "allergy":
+            return f"allergy to {value.casefold()}"
+        case "constraint":
+            return f"constraint {value.casefold()}"
+        case _:
+            return sort
 
 
 def _kind_of(value: str) -> str | None:

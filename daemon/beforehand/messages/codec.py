@@ -14,6 +14,7 @@ from beforehand.errors import Refusal
 from beforehand.messages import payload as payloads
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import BY_CHANNEL, Message
+from beforehand.messages.interpretation import Interpretation
 from beforehand.messages.refusals import refusal
 from beforehand.messages.topics import Address, Channel
 from beforehand.messages.values import micros
@@ -43,9 +44,14 @@ def read(address: Address, payload: bytes, *, received_us: int, arrival_id: str,
     )
 
 
+def form_of(channel: Channel) -> type[Message]:
+    """What the journal holds on a channel."""
+    return Interpretation if channel == "derived" else BY_CHANNEL[channel]
+
+
 def restore(address: Address, body: bytes, *, key: str, at_us: int, received_us: int, retained: bool) -> Entry:
     """The Entry of a journal row; the body was validated when it was accepted."""
-    message = BY_CHANNEL[address.channel].model_validate(orjson.loads(body))
+    message = form_of(address.channel).model_validate(orjson.loads(body))
     return Entry(
         scope=address.scope,
         channel=address.channel,

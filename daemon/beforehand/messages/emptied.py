@@ -29,6 +29,8 @@ def emptied(channel: Channel, body: bytes, at: str) -> bytes:
             left["packet"] = ERASED
         case "recall":
             left["query"] = ""
+        case "derived":
+            left |= {name: written[name] for name in ("use", "model", "prompt")}
     return orjson.dumps({**left, ERASED: at})
 
 

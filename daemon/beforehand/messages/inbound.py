@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from beforehand import limits
 from beforehand.messages.base import Inbound, Sent
+from beforehand.messages.interpretation import Interpretation
 from beforehand.messages.values import (
     Identifier,
     Instant,
@@ -243,7 +244,7 @@ class Question(Inbound):
         return () if self.window is None else (self.window,)
 
 
-Message = Event | Plan | StepMark | Feedback | Question
+Message = Event | Plan | StepMark | Feedback | Question | Interpretation
 
 BY_CHANNEL: dict[str, type[Event | Plan | StepMark | Feedback | Question]] = {
     "event": Event,

@@ -11,7 +11,8 @@ from beforehand import limits
 from beforehand.errors import Refusal
 
 ROOT: Final = "beforehand/v1"
-Channel = Literal["event", "plan", "step", "feedback", "recall"]
+Channel = Literal["event", "plan", "step", "feedback", "recall", "derived"]
+"""`derived` is in the journal alone: what the daemon itself made of messages."""
 INGEST: Final[tuple[Channel, ...]] = ("event", "plan", "feedback")
 CONTROL: Final[tuple[Channel, ...]] = ("step", "recall")
 CHANNELS: Final = frozenset(INGEST + CONTROL)

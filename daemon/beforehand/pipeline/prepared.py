@@ -22,7 +22,7 @@ def basis(memory: AgentMemory, session: Session, step: Step, book: Runbook) -> B
     """All that a decision is made from, but the time: equal for two moments between which nothing changed."""
     plan = session.itinerary
     announced = step.announcement, step.space, step.mutates
-    learned = memory.flows.version, memory.useful.ratings
+    learned = memory.flows.version, memory.useful.ratings, memory.interpretations.count
     return len(memory.events), id(plan.plan), plan.last_ok, *announced, book.finals, *learned
 
 

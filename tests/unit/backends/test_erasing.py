@@ -9,12 +9,17 @@ from beforehand.backends.journal.erasing import erase
 from beforehand.backends.journal.scanning import beside, scan, still_said
 from beforehand.errors import JournalError
 from beforehand.memory.recall import Recall
+from beforehand.memory.retention import DAY_US, Due, Period, Retention
 from beforehand.memory.router import recall
 from beforehand.messages.topics import Scope
-from forgetting import entry, remembered, written
+from forgetting import AT_US, entry, remembered, written
+from language_models import answer_of
 
 AT = "2026-03-02T09:00:00Z"
 SUBJECT = Whom("shop", "clerk", subject="customer-42")
+MESSAGES_OF_YESTERDAY = Due(
+    Retention((Period(1.0, kinds=frozenset({"message"})),), 0.0), AT_US + DAY_US + 3_600_000_000
+)
 OTHER_RUN = Scope("shop", "clerk", "r2")
 OTHER_AGENT = Scope("shop", "anna", "r1")
 
@@ -174,3 +179,42 @@ def test_an_agent_that_is_not_there_is_an_error_that_says_so(journal):
     for whom, named in ((Whom("shop", "nobody"), "shop/nobody"), (Whom("nowhere", origin="tool"), "nowhere")):
         with pytest.raises(JournalError, match=f"nothing of {named}"):
             erase(journal, whom, AT)
+
+
+@pytest.mark.parametrize(
+    "whom",
+    [
+        Whom("shop", "clerk", subject="Wilhelmina"),
+        Whom("shop", "clerk", origin="user"),
+        Whom("shop", "clerk", run="r1"),
+        Whom("shop", "clerk", due=MESSAGES_OF_YESTERDAY),
+    ],
+)
+def test_what_a_language_model_made_of_an_event_goes_with_it(tmp_path, whom):
+    path = tmp_path / "journal.sqlite3"
+    said = entry(id="e1", text="Wilhelmina here, cashews make my throat swell up")
+    read = {"sort": "allergy", "value": "cashews", "quote": "cashews make my throat swell up"}
+    told = {"use": "summary", "prompt": "summary 1", "sentences": [{"text": "Cashews hurt.", "sources": ["e1"]}]}
+    scope = said.scope
+    written(
+        path,
+        [
+            said,
+            answer_of(scope, sources=["e1"], facts=[read], answer="cashews"),
+            answer_of(scope, "summary:1", sources=["e1"], events=1, **told),
+        ],
+    )
+    assert erase(path, whom, AT).messages == 3
+    assert not scan(beside(path), [b"ashews"]).found
+    memory = remembered(path)
+    assert not memory.facts
+    assert memory.interpretations.told("r1").sentences == []
+
+
+def test_what_a_language_model_made_of_another_event_stays(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    said, other = entry(id="e1", text="Wilhelmina here"), entry(id="e2", text="cashews make my throat swell up")
+    read = {"sort": "allergy", "value": "cashews", "quote": "cashews make my throat swell up"}
+    written(path, [said, other, answer_of(said.scope, sources=["e2"], facts=[read])])
+    assert erase(path, Whom("shop", "clerk", subject="Wilhelmina"), AT).messages == 1
+    assert remembered(path).facts

@@ -26,6 +26,7 @@ from beforehand.settings import JournalSettings
 from beforehand.training.playing import play
 from forgetting import entry, remembered, written
 from journal_samples import everything
+from language_models import answer_of
 from recorded import quick_replay, recorded
 
 RUNS = [Scope("shop", "clerk", "r1"), Scope("shop", "anna", "r1"), Scope("shop", "clerk", "r2")]
@@ -128,6 +129,26 @@ def test_by_the_command_line_an_export_of_an_import_is_the_same_file_and_packets
     told = [json.loads(command("explain", said, "--json", "--journal", path).stdout) for path in (one, other)]
     assert told[0] == told[1]
     assert told[0]["decision"]["considered"]
+
+
+def test_what_a_language_model_answered_is_carried_too(tmp_path):
+    old, new, file = tmp_path / "old.sqlite3", tmp_path / "new.sqlite3", tmp_path / "out.jsonl"
+    said = entry(id="e1", text="cashews make my throat swell up")
+    read = {"sort": "allergy", "value": "cashews", "quote": "cashews make my throat swell up"}
+    written(old, [said, answer_of(said.scope, sources=["e1"], facts=[read], answer="cashews")])
+
+    async def out():
+        journal = in_file(old)
+        async with journal.open():
+            await into(file, journal)
+
+    asyncio.run(out())
+    carried(file, new)
+    assert content(in_file(new)) == content(in_file(old))
+    assert remembered(new).interpretations.has_read("r1", "e1")
+    file.write_bytes(file.read_bytes().replace(b'"allergy"', b'"rumour"'))
+    with pytest.raises(ExportBroken, match=r"message\.facts"):
+        carried(file, tmp_path / "third.sqlite3")
 
 
 def test_an_import_that_comes_twice_changes_nothing(tmp_path, played):

@@ -103,6 +103,7 @@ def chosen(connection: sqlite3.Connection, whom: Whom, says: Says) -> Chosen:
         rows = _with_derived(rows, whom.origin)
     elif whom.subject is not None:
         rows = [row for row in rows if says(row.body)]
+    rows += [] if whom.is_whole else _interpretations(connection, whom, rows)
     left = [row for row in rows if erased_at(row.body) is None]
     return Chosen(left, {row.key for row in left if row.channel == "event"})
 
@@ -121,8 +122,10 @@ def sayer(connection: sqlite3.Connection, whom: Whom, names: Iterable[tuple[str,
     return _speaking_of(known)
 
 
-def _rows(connection: sqlite3.Connection, whom: Whom) -> list[Row]:
+def _rows(connection: sqlite3.Connection, whom: Whom, channel: Channel | None = None) -> list[Row]:
     where, values = whom.where()
+    if channel is not None:
+        where, values = f"{where} AND channel = ?", [*values, channel]
     if whom.due is not None:
         where, values = f"{where} AND received_us <= ?", [*values, whom.due.before_us]
     wanted = f"SELECT position, run, channel, key, received_us, body FROM messages WHERE {where} ORDER BY position"  # noqa: S608  our own names
@@ -155,6 +158,18 @@ def _with_derived(rows: list[Row], origin: str) -> list[Row]:
         reached.update(new)
         left += new
     return [row for row in rows if row.channel == "event" and (row.run, row.key) in reached]
+
+
+def _interpretations(connection: sqlite3.Connection, whom: Whom, rows: list[Row]) -> list[Row]:
+    """What a language model made of events among the rows, and is not among them itself."""
+    events, known = {(row.run, row.key) for row in rows if row.channel == "event"}, {row.position for row in rows}
+    answers = _rows(connection, replace(whom, due=None), "derived") if events else []
+    return [
+        row
+        for row in answers
+        if row.position not in known
+        and not events.isdisjoint((row.run, source) for source in _loaded(row.body).get("sources", ()))
+    ]
 
 
 def _came_from(event: dict[str, Any], origin: str | None) -> bool:
