@@ -86,6 +86,7 @@ def test_a_topic_is_read_into_scope_and_channel():
         ("beforehand/v1/a/b/c/d/event", "topic"),
         ("beforehand/v1/a/b/c/events", "topic"),
         ("beforehand/v1/a/b/c/packet", "topic"),
+        ("beforehand/v1/a/b/c/derived", "topic"),
         ("beforehand/v1//b/c/event", "tenant"),
         ("beforehand/v1/a//c/event", "agent"),
         ("beforehand/v1/a/b//event", "run"),
