@@ -18,7 +18,7 @@ from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.backends.mqtt.bus import MqttBus
 from beforehand.backends.registry import Registry
-from beforehand.backends.segments import SegmentFolder
+from beforehand.backends.segments import KeyOf, SegmentFolder, no_key
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
 from beforehand.intake.receipts import Receipts
@@ -186,7 +186,7 @@ def _journal(settings: Settings, measures: Measures) -> Journal:
 
 
 def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, measures: Measures) -> Memories:
-    kept = segments(settings, measures) if isinstance(journal, SqliteJournal) else None
+    kept = segments(settings, measures, journal.key_of) if isinstance(journal, SqliteJournal) else None
     named = settings.memory
     bounds = Bounds(named.agents_hot, named.bytes, named.agent_events)
     return Memories(journal, embedder, SemanticWindows, measures, bounds, kept, fact_sources(settings.facts))
@@ -198,12 +198,12 @@ def fact_sources(settings: FactsSettings) -> FactSources:
     return FactSources(tuple(rules), settings.statements)
 
 
-def segments(settings: Settings, measures: Measures) -> Segments | None:
+def segments(settings: Settings, measures: Measures, key_of: KeyOf = no_key) -> Segments | None:
     """Folded memories beside the journal; None where none are kept."""
     path = settings.journal.path
     if not settings.memory.segments_bytes:
         return None
-    return SegmentFolder(path.with_name(f"{path.name}.segments"), measures, settings.memory.segments_bytes)
+    return SegmentFolder(path.with_name(f"{path.name}.segments"), measures, settings.memory.segments_bytes, key_of)
 
 
 def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float, boot: str) -> Pipeline:

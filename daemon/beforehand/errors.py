@@ -77,6 +77,10 @@ class SchemaMismatch(JournalError):
     """The journal was written by a version whose schema this one does not know."""
 
 
+class KeysUnusable(JournalError):
+    """The keys of a sealed journal are missing, or are not its own."""
+
+
 class Unstorable(JournalError):
     """Nothing of this call was stored, because some of it cannot be; the rest may be handed over again without it.
 

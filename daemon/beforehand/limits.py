@@ -109,6 +109,8 @@ READ_ROWS: Final = 250
 """Rows of one page of a read."""
 READ_BYTES: Final = 8 * 1_048_576
 """A page ends when the bodies of its rows have reached this."""
+KEY_COMMAND_S: Final = 30.0
+"""How long the command that prints the master key may take."""
 READERS: Final = 4
 """Connections that read the journal at the same time."""
 BUSY_S: Final = 5.0

@@ -81,6 +81,24 @@ class JournalSettings(Section):
         0.01,
         description="how long a commit waits for company; 0: it takes what has come behind the running one",
     )
+    key_file: Path | None = Field(None, description="master key; with it or `key_command` what is stored is sealed")
+    key_command: list[str] = Field([], description="prints the master key: a program and its arguments")
+    key_store: Path | None = Field(
+        None, description="the keys, closed with the master key; left out: beside the journal, ending in `.keys`"
+    )
+
+    @property
+    def has_master_key(self) -> bool:
+        """Whether what is stored is sealed."""
+        return self.key_file is not None or bool(self.key_command)
+
+    @model_validator(mode="after")
+    def _one_master_key(self) -> Self:
+        if self.key_file is not None and self.key_command:
+            raise Misfit("both a key file and a key command", "keep one of them", "key_command")
+        if self.key_store is not None and not self.has_master_key:
+            raise Misfit("a key store without a master key", "set key_file or key_command", "key_store")
+        return self
 
 
 class PolicySettings(Section):

@@ -19,6 +19,7 @@ from beforehand.ports import Journal
 from beforehand.settings import JournalSettings
 from buses import ROOT, World, in_memory, over_mqtt
 from journal_samples import NOON_US
+from sealed import sealed
 
 Again = Callable[[], Journal]
 
@@ -28,11 +29,13 @@ def measures() -> RecordedMeasures:
     return RecordedMeasures()
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=["sqlite", "sealed sqlite", "memory"])
 def again(request: pytest.FixtureRequest, tmp_path: Path, measures: RecordedMeasures) -> Again:
     """Makes the journal over what it held before."""
     if request.param == "sqlite":
         return lambda: SqliteJournal(JournalSettings(path=tmp_path / "journal.sqlite3"), measures)
+    if request.param == "sealed sqlite":
+        return lambda: SqliteJournal(sealed(tmp_path), measures)
     held = MemoryJournal(measures, VirtualClock(NOON_US), before_commit=anyio.lowlevel.checkpoint)
     return lambda: held
 

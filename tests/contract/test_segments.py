@@ -30,8 +30,8 @@ MODES = ("auto", "exact", "semantic", "timeline", "tree", "facts")
 EXTENT = Extent(7, 7, "e7")
 
 
-def folder_at(path: Path, most_bytes: int = 10**9) -> SegmentFolder:
-    return SegmentFolder(path, RecordedMeasures(), most_bytes)
+def folder_at(path: Path, most_bytes: int = 10**9, key: bytes | None = None) -> SegmentFolder:
+    return SegmentFolder(path, RecordedMeasures(), most_bytes, lambda _tenant, _agent: key)
 
 
 def always() -> bool:
@@ -101,8 +101,9 @@ def memory() -> AgentMemory:
     return made
 
 
-def test_what_was_saved_is_loaded_with_its_place_and_extent(tmp_path, memory):
-    folder = folder_at(tmp_path)
+@pytest.mark.parametrize("key", [None, b"s" * 32], ids=["plain", "sealed"])
+def test_what_was_saved_is_loaded_with_its_place_and_extent(tmp_path, memory, key):
+    folder = folder_at(tmp_path, key=key)
     assert folder.save(Segment(memory, 42, EXTENT), KEY, "table", always)
     loaded = folder.load(memory.tenant, memory.agent, KEY, "table")
     assert (loaded.upto, loaded.extent) == (42, EXTENT)
@@ -125,9 +126,10 @@ def test_a_run_that_nobody_asks_for_is_written_on_unread(tmp_path, memory):
     assert again.sessions[RUN.run].tallies.source is None
 
 
+@pytest.mark.parametrize("key", [None, b"s" * 32], ids=["plain", "sealed"])
 @pytest.mark.parametrize("rows", [None, slice(20, 270), slice(500, 520), np.arange(3, 590, 2)])
-def test_vectors_and_all_their_codes_answer_the_same_and_take_more(tmp_path, memory, rows):
-    folder = folder_at(tmp_path)
+def test_vectors_and_all_their_codes_answer_the_same_and_take_more(tmp_path, memory, rows, key):
+    folder = folder_at(tmp_path, key=key)
     assert folder.save(Segment(memory, 1, EXTENT), KEY, None, always)
     back = folder.load(memory.tenant, memory.agent, KEY, None).memory.vectors
     assert back._bytes.size > 250
@@ -139,6 +141,17 @@ def test_vectors_and_all_their_codes_answer_the_same_and_take_more(tmp_path, mem
     [newest] = memory.vectors.vectors([7])
     back.put([900], newest[None, :])
     assert 900 in back.search(newest, 5)[0]
+
+
+def test_a_sealed_segment_says_nothing_and_is_used_with_its_key_alone(tmp_path, memory):
+    for key, says in ((None, True), (b"s" * 32, False)):
+        folder_at(tmp_path, key=key).save(Segment(memory, 1, EXTENT), KEY, None, always)
+        [path] = tmp_path.iterdir()
+        assert (b"kettle" in path.read_bytes()) is says
+    assert folder_at(tmp_path, key=b"s" * 32).load(memory.tenant, memory.agent, KEY, None) is not None
+    for saved, asked in ((b"s" * 32, b"t" * 32), (b"s" * 32, None), (None, b"s" * 32)):
+        folder_at(tmp_path, key=saved).save(Segment(memory, 1, EXTENT), KEY, None, always)
+        assert folder_at(tmp_path, key=asked).load(memory.tenant, memory.agent, KEY, None) is None
 
 
 def test_nobody_else_can_read_a_segment(tmp_path, memory):

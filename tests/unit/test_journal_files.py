@@ -102,7 +102,7 @@ async def test_a_newer_schema_is_refused_with_advice(path: Path):
     await filled(path, range(1))
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE alembic_version SET version_num = '0999'")
-    with pytest.raises(SchemaMismatch, match=r"journal\.sqlite3 has the schema '0999'.*up to '0003'.*Run the version"):
+    with pytest.raises(SchemaMismatch, match=r"journal\.sqlite3 has the schema '0999'.*up to '0004'.*Run the version"):
         await names_in(path)
 
 

@@ -20,6 +20,7 @@ from beforehand import limits
 from beforehand.backends import rule_files
 from beforehand.backends.broker.embedded import choose, find_mosquitto
 from beforehand.backends.embedders import embedder_for
+from beforehand.backends.journal.keys import keys_of, master_of
 from beforehand.backends.journal.lock import holder_of
 from beforehand.backends.journal.repair import faults_of
 from beforehand.backends.journal.sqlite import SqliteJournal
@@ -27,8 +28,9 @@ from beforehand.backends.locks import is_stopped
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
+from beforehand.cli.keep import counted
 from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json
-from beforehand.errors import BeforehandError
+from beforehand.errors import BeforehandError, KeysUnusable
 from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.settings import NO_MODEL, Settings
 
@@ -112,7 +114,10 @@ def _journal(settings: Settings) -> Iterator[Finding]:
         yield Finding("journal", "bad", f"{path} is damaged: {found[0]}", advice)
         return
 
-    last, received_us, kept = asyncio.run(_looked_into(settings))
+    try:
+        last, received_us, kept = asyncio.run(_looked_into(settings))
+    except KeysUnusable:
+        return  # `_keys` has said so
     yield Finding("journal", "good", f"{last} messages in {path}, every page is whole")
     if not os.access(path, os.W_OK):
         yield Finding(
@@ -126,6 +131,27 @@ def _journal(settings: Settings) -> Iterator[Finding]:
     embedder = embedder_for(settings.embedder.kind)
     if embedder is not None:
         yield _vectors(kept, embedder.fingerprint)
+
+
+def _keys(settings: Settings) -> Iterator[Finding]:
+    """Whether what the journal keeps is sealed, and whether it can be opened."""
+    named = settings.journal
+    master = master_of(named)
+    if not named.path.is_file():
+        yield Finding("keys", "good", "none" if master is None else "the master key can be read")
+        return
+    keys = keys_of(named)
+    if keys.store is None:
+        yield Finding("keys", "good", "none, as configured: what the journal keeps can be read off the disk")
+        return
+    place = keys.store.path
+    yield Finding("keys", "good", f"the journal is sealed, its keys are in {place}")
+    lost = keys.lost(named.path)
+    if lost:
+        yield Finding("keys", "good", f"of a restored copy, {counted(lost)} stay unreadable: they were erased")
+    if place.absolute().parent == named.path.absolute().parent:
+        detail = "the key store stands beside the journal: whoever copies the folder copies both"
+        yield Finding("keys", "warning", detail, "Move it out of what is backed up, and set journal.key_store.")
 
 
 async def _looked_into(settings: Settings) -> tuple[int, int, dict[str, int]]:
@@ -237,4 +263,4 @@ def _asked(url: str) -> dict[str, Any] | None:
     return said
 
 
-_LOOKS = (_threads, _disk, _serving, _journal, _broker, _embedder, _rules, _model, _http)
+_LOOKS = (_threads, _disk, _serving, _keys, _journal, _broker, _embedder, _rules, _model, _http)

@@ -15,6 +15,7 @@ from beforehand.backends.clocks import SystemClock
 from beforehand.backends.journal import erasing, scanning
 from beforehand.backends.journal.choosing import OF_TOOL, UNKNOWN, Whom
 from beforehand.backends.journal.erasing import Erased
+from beforehand.backends.journal.keys import JournalKeys, keys_of
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.retained import Retained
@@ -52,6 +53,7 @@ class Report:
     messages: int
     packets: int
     dead_letters: int
+    keys: int
     retained_cleared: int = 0
     files_searched: int = 0
     bytes_searched: int = 0
@@ -95,7 +97,7 @@ def forget(
 
     The daemon must be stopped.
 
-    Exit code 0 when nothing is left. Backups and the outboxes of agents are not reached.
+    Exit code 0 when nothing is left. Backups are reached when the journal is sealed; the outboxes of agents are not.
     """
     log_to_stderr(as_json=False, quiet=True)
     with advising():
@@ -103,12 +105,13 @@ def forget(
         settings = load(config, journal={"path": existing(config, journal)})
         whom = replace(whom, due=_due(settings)) if expired else whom
         with journal_lock(settings.journal.path):
+            keys = keys_of(settings.journal)
             if dry_run or not yes:
-                planned = erasing.erase(settings.journal.path, whom, _now(), try_only=True)
+                planned = erasing.erase(settings.journal.path, whom, _now(), keys, try_only=True)
                 if dry_run or not _agreed(planned, whom):
                     _tell_plan(planned, json=json)
                     return
-            report = asyncio.run(_forget(settings, state, whom))
+            report = asyncio.run(_forget(settings, state, whom, keys))
     if json:
         print_json(asdict(report))
     else:
@@ -139,35 +142,35 @@ def _due(settings: Settings) -> Due:
     return Due(retention, SystemClock().now_us())
 
 
-async def _forget(settings: Settings, state: Path, whom: Whom) -> Report:
+async def _forget(settings: Settings, state: Path, whom: Whom, keys: JournalKeys) -> Report:
     """Journal first, then what is made from it, then the broker, then the search."""
     began_s, path = time.monotonic(), settings.journal.path
-    done = erasing.erase(path, whom, _now())
+    done = erasing.erase(path, whom, _now(), keys)
     kept = assembly.segments(settings, RecordedMeasures())
     if kept is not None:
         for tenant, agent in done.agents:
             kept.drop(tenant, agent)
     meant = {**asdict(replace(whom, due=None)), "due": whom.due is not None}
-    report = Report(meant, done.messages, done.packets, done.dead_letters)
+    report = Report(meant, done.messages, done.packets, done.dead_letters, done.keys)
     try:
         await _clear(settings, state, whom, done, report)
     except BusError as error:
         report.broker = str(error)
-    left = _search(settings, state, done, report)
+    left = _search(settings, state, done, report, keys)
     if left:
         erasing.compact(path)
-        left = _search(settings, state, done, report)
+        left = _search(settings, state, done, report, keys)
     report.left |= left
     report.verified = not report.left and report.broker is None
     report.seconds = round(time.monotonic() - began_s, 3)
     return report
 
 
-def _search(settings: Settings, state: Path, done: Erased, report: Report) -> dict[str, int]:
+def _search(settings: Settings, state: Path, done: Erased, report: Report, keys: JournalKeys) -> dict[str, int]:
     """File to how many marks it has that nothing else in the journal says for itself."""
     path = settings.journal.path
     searched = scanning.scan([*scanning.beside(path), state], done.marks)
-    others = scanning.still_said(path, set().union(*searched.found.values()))
+    others = scanning.still_said(path, set().union(*searched.found.values()), keys)
     report.files_searched, report.bytes_searched = searched.files, searched.size_bytes
     report.marks, report.said_by_others = len(done.marks), len(others)
     return {file: len(found - others) for file, found in searched.found.items() if found - others}
@@ -206,6 +209,8 @@ def _tell_plan(planned: Erased, *, json: bool) -> None:
 
 def _tell(report: Report) -> None:
     out.print(f"erased {report.messages:,} messages, {report.packets:,} packets, {report.dead_letters:,} dead letters")
+    if report.keys:
+        out.print(f"destroyed {report.keys:,} keys: what they sealed cannot be read in any copy of the journal")
     out.print(
         f"cleared {report.retained_cleared:,} retained packets, looked at {report.retained_searched} that are left"
     )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from beforehand.backends.journal import copies
+from beforehand.backends.journal.keys import keys_of, store_of
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.repair import Repaired, faults_of, unreadable_of
 from beforehand.backends.journal.repair import repair as repair_journal
 from beforehand.cli.shared import Config, advising, load, out
 from beforehand.errors import JournalError
+from beforehand.settings import JournalSettings
 
 Journal = Annotated[Path | None, typer.Option(help="Journal file.")]
 
@@ -31,9 +34,11 @@ def backup(
 ) -> None:
     """Copy the journal into one file, checked and synced, while the daemon goes on."""
     with advising():
-        path = existing(config, journal)
-        copied = copies.copy(path, file)
+        copied = copies.copy(existing(config, journal), file)
+        settings = settings_of(config, journal)
     out.print(f"{file}: {copied.last_position:,} messages, {copied.size_bytes / 1e6:,.1f} MB, whole", soft_wrap=True)
+    if settings.has_master_key:
+        out.print(f"the keys to it are in {store_of(settings)} and not in the copy", soft_wrap=True)
 
 
 def restore(
@@ -43,10 +48,13 @@ def restore(
 ) -> None:
     """Put a copy in the journal's place; what stood there is kept beside it. The daemon must be stopped."""
     with advising():
-        path = path_of(config, journal)
+        settings = settings_of(config, journal)
+        path = settings.path
         with journal_lock(path):
-            held, kept = copies.restore(file, path)
+            held, kept, lost = _restored(file, settings)
     out.print(f"{path}: {held.last_position:,} messages", soft_wrap=True)
+    if lost:
+        out.print(f"erased since the copy was made, and not readable in it: {counted(lost)}", soft_wrap=True)
     if kept is not None:
         out.print(f"what stood there is now {kept}", soft_wrap=True)
 
@@ -56,18 +64,18 @@ def repair(config: Config = None, journal: Journal = None) -> None:
     with advising():
         path = existing(config, journal)
         with journal_lock(path):
-            found = faults_of(path) or [f"message {position} cannot be read" for position in unreadable_of(path)]
+            damage, keys = faults_of(path), keys_of(settings_of(config, journal))
+            found = damage or [f"message {position} cannot be read" for position in unreadable_of(path, keys.seal)]
             if not found:
                 out.print(f"{path} is whole: nothing to repair", soft_wrap=True)
                 return
             out.print(f"{path}: {found[0]}", soft_wrap=True, markup=False)
-            repaired = repair_journal(path)
+            repaired = repair_journal(path, keys)
     _tell(path, repaired)
 
 
 def _tell(path: Path, repaired: Repaired) -> None:
-    saved = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in repaired.saved.items())
-    out.print(f"{path}: saved {saved}", soft_wrap=True)
+    out.print(f"{path}: saved {counted(repaired.saved)}", soft_wrap=True)
     if repaired.quarantined:
         out.print(
             f"{len(repaired.quarantined):,} messages were damaged; they are among the dead letters", soft_wrap=True
@@ -84,12 +92,28 @@ def _tell(path: Path, repaired: Repaired) -> None:
     out.print(f"the damaged files are kept as {repaired.kept}", soft_wrap=True)
 
 
+def counted(rows: Mapping[str, int]) -> str:
+    """Rows by table, in words."""
+    return ", ".join(f"{count:,} {table.replace('_', ' ')}" for table, count in rows.items())
+
+
+def _restored(file: Path, settings: JournalSettings) -> tuple[copies.Copied, Path | None, dict[str, int]]:
+    """As copies.restore, and how many rows nobody can read any more. Without its keys a copy is refused."""
+    keys = keys_of(settings.model_copy(update={"path": file, "key_store": store_of(settings)}))
+    return *copies.restore(file, settings.path), keys.lost(settings.path)
+
+
 def path_of(config: Path | None, journal: Path | None) -> Path:
     """Where the journal's file is, or would be. Raises JournalError when it is kept in memory."""
-    path = load(config, journal={"path": journal}).journal.path
-    if str(path) == ":memory:":
+    return settings_of(config, journal).path
+
+
+def settings_of(config: Path | None, journal: Path | None) -> JournalSettings:
+    """The settings of the journal. Raises JournalError when it is kept in memory."""
+    settings = load(config, journal={"path": journal}).journal
+    if str(settings.path) == ":memory:":
         raise JournalError("journal.path is `:memory:`, which keeps nothing.", "Set it to a file.")
-    return path
+    return settings
 
 
 def existing(config: Path | None, journal: Path | None) -> Path:

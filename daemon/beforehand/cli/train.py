@@ -73,7 +73,7 @@ def command(
             counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
             sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
         held_against = trigger_model(settings)
-        learned = asyncio.run(_learned(journals))
+        learned = asyncio.run(_learned(journals, settings.journal))
         recipe, named = Recipe(seed=seed), name or into.name
         wrote = train(sources, into, named, recipe, held_against, learned=learned, fit=fit, keep=keep, force=force)
         if wrote and promote:
@@ -128,12 +128,13 @@ def train(
     return True
 
 
-async def _learned(journals: Sequence[Path]) -> list[Lesson]:
-    """What journals teach; each is a source of the name of its file."""
+async def _learned(journals: Sequence[Path], own: JournalSettings) -> list[Lesson]:
+    """What journals teach; each is a source of the name of its file. own: the one that is read with its keys."""
     lessons = []
     for file in journals:
         _say(f"{file.stem}: reading the journal")
-        journal = SqliteJournal(JournalSettings(path=file), RecordedMeasures())
+        is_own = file.resolve() == own.path.resolve()
+        journal = SqliteJournal(own if is_own else JournalSettings(path=file), RecordedMeasures())
         replay = assembly.replay(_UNSCORED, RecordedMeasures())
         async with journal.open(), replay.open():
             lessons.append(await lesson_of(journal, replay, file.stem))

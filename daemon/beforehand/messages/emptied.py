@@ -11,7 +11,8 @@ from beforehand.messages.topics import Channel
 ERASED: Final = "erased"
 """Field of an emptied message: when it was erased; and the name in place of one that was."""
 _COUNTED: Final = ("epoch", "seq")
-_LEFT: Final = {*_COUNTED, "kind", "steps", "revision", "step", "phase", "packet", "query", ERASED}
+_OF_DERIVED: Final = ("use", "model", "prompt")
+_LEFT: Final = {*_COUNTED, "kind", "steps", "revision", "step", "phase", "packet", "query", *_OF_DERIVED, ERASED}
 
 
 def emptied(channel: Channel, body: bytes, at: str) -> bytes:
@@ -30,8 +31,16 @@ def emptied(channel: Channel, body: bytes, at: str) -> bytes:
         case "recall":
             left["query"] = ""
         case "derived":
-            left |= {name: written[name] for name in ("use", "model", "prompt")}
+            left |= {name: written[name] for name in _OF_DERIVED}
     return orjson.dumps({**left, ERASED: at})
+
+
+def unreadable(channel: Channel, epoch: str | None, seq: int | None) -> bytes:
+    """The body of a message of which nothing can be read any more, since its key was destroyed, nobody knows when."""
+    body: dict[str, Any] = {"kind": "note", "phase": "end", "use": "facts", "model": ERASED, "prompt": ERASED}
+    if epoch is not None:
+        body |= {"epoch": epoch, "seq": seq}
+    return emptied(channel, orjson.dumps(body), "before this copy was restored")
 
 
 def erased_at(body: bytes) -> str | None:

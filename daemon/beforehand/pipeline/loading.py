@@ -140,6 +140,7 @@ class Loading:
         One message after the other; between any two, everybody else has a turn of the loop.
         """
         wanted: list[Wanted] = []
+        lost: list[int] = []
         where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
         async for page in self.journal.read(after=after, **where):
             for row in page:
@@ -149,6 +150,8 @@ class Loading:
                 taken = self.fold(memory, row.entry, rated, cold=row.position <= cold_upto)
                 after = row.position
                 taken.session.stored(row.entry)
+                if row.lost:
+                    lost.append(row.position)
                 await asyncio.sleep(0)
                 if taken.event is not None and taken.event.worthy:
                     wanted.append(Wanted(taken.event.row, row.position, row.vector))
@@ -157,6 +160,14 @@ class Loading:
                     wanted = []
                     await asyncio.sleep(0)
         self.vectors.restore(memory, wanted)
+        if lost:
+            _log.warning(
+                "messages of a restored copy cannot be read: they were erased, and their keys destroyed",
+                tenant=memory.tenant,
+                agent=memory.agent,
+                messages=len(lost),
+                first=lost[0],
+            )
         return after
 
     async def _rated(self, entry: Entry) -> Packet | None:

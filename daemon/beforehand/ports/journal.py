@@ -57,11 +57,15 @@ class VectorRecord:
 
 @dataclass(frozen=True, slots=True)
 class JournalRow:
-    """An entry with its place in the journal. vector: packed, of the embedder that was asked for."""
+    """An entry with its place in the journal. vector: packed, of the embedder that was asked for.
+
+    lost: nothing of the message can be read, since its key was destroyed; the entry is as if it had been erased.
+    """
 
     position: int
     entry: Entry
     vector: bytes | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

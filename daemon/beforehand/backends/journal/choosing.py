@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from beforehand.backends.journal.keys import BODY
 from beforehand.memory.remembered import DERIVED
 from beforehand.memory.retention import Due, kind_of
 from beforehand.messages.emptied import erased_at
@@ -128,7 +129,8 @@ def _rows(connection: sqlite3.Connection, whom: Whom, channel: Channel | None = 
         where, values = f"{where} AND channel = ?", [*values, channel]
     if whom.due is not None:
         where, values = f"{where} AND received_us <= ?", [*values, whom.due.before_us]
-    wanted = f"SELECT position, run, channel, key, received_us, body FROM messages WHERE {where} ORDER BY position"  # noqa: S608  our own names
+    columns = f"position, run, channel, key, received_us, {BODY}"
+    wanted = f"SELECT {columns} FROM messages WHERE {where} ORDER BY position"  # noqa: S608  our own names
     found = connection.execute(wanted, values)
     return [Row(position, run, channel, key, at_us, bytes(body)) for position, run, channel, key, at_us, body in found]
 

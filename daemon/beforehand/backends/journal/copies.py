@@ -15,6 +15,7 @@ from typing import Final
 
 from sqlalchemy import exc
 
+from beforehand.backends.folders import sync_folder
 from beforehand.backends.journal import faults, files, marks, migrate, statements
 from beforehand.errors import JournalError
 
@@ -106,15 +107,6 @@ def exchange(fresh: Path, journal: Path, why: str) -> Path | None:
     marks.of(journal).unlink(missing_ok=True)
     sync_folder(journal)
     return kept
-
-
-def sync_folder(file: Path) -> None:
-    """Let the folder's entry of a file survive a loss of power."""
-    folder = os.open(file.absolute().parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _copy_pages(journal: Path, part: Path) -> Copied:

@@ -17,6 +17,7 @@ import orjson
 
 from beforehand.backends.journal import choosing, files
 from beforehand.backends.journal.choosing import Chosen, Says, Whom
+from beforehand.backends.journal.keys import DECISION, NO_KEYS, PACKET, PAYLOAD, JournalKeys
 from beforehand.errors import JournalError
 from beforehand.messages import topics
 from beforehand.messages.emptied import ERASED, emptied
@@ -35,6 +36,7 @@ class Erased:
     """What an erasure did, or would do. agents: whom it was about, as (tenant, agent).
 
     told: steps whose packet may stand on its topic, and when that expires, microseconds since 1970.
+    keys: how many were destroyed.
     marks: pieces of what was erased, by which a scan looks for what is left of it.
     """
 
@@ -42,21 +44,27 @@ class Erased:
     messages: int = 0
     packets: int = 0
     dead_letters: int = 0
+    keys: int = 0
     told: dict[tuple[Scope, str], int] = field(default_factory=dict)
     marks: list[bytes] = field(default_factory=list)
 
 
-def erase(path: Path, whom: Whom, at: str, *, try_only: bool = False) -> Erased:
+def erase(path: Path, whom: Whom, at: str, keys: JournalKeys = NO_KEYS, *, try_only: bool = False) -> Erased:
     """Empty what is about `whom`; at: RFC 3339. The caller holds the journal's lock. Twice is as good as once.
 
-    try_only: nothing is changed. Raises JournalError when there is nothing of tenant or agent, or the file cannot be
-    used; then nothing is changed either.
+    keys: those of what is erased are destroyed, before the journal is changed.
+    try_only: nothing is changed. Raises JournalError when there is nothing of tenant or agent, or the file or the keys
+    cannot be used; then nothing is changed either.
     """
     try:
         with contextlib.closing(files.connect(path, "rw")) as connection:
             connection.execute("PRAGMA secure_delete=ON")
+            keys.read_by(connection)
+            keys.watch(connection)
             connection.execute("BEGIN IMMEDIATE")
             done = _erase(connection, whom, at)
+            if not try_only:
+                done.keys = keys.destroy()
             connection.execute("ROLLBACK" if try_only else "COMMIT")
             if not try_only:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -106,7 +114,7 @@ def _empty(connection: sqlite3.Connection, whom: Whom, chosen: Chosen, says: Say
 def _empty_packets(connection: sqlite3.Connection, whom: Whom, chosen: Chosen, says: Says, done: Erased) -> None:
     """A packet goes when it, or the decision behind it, looked at an erased event, or says what is erased."""
     where, values = replace(whom, run=None).where()
-    rows = connection.execute(f"SELECT place, run, packet, decision FROM packets WHERE {where}", values)  # noqa: S608  our own names
+    rows = connection.execute(f"SELECT place, run, {PACKET}, {DECISION} FROM packets WHERE {where}", values)  # noqa: S608  our own names
     meant = _meant(connection, whom, says)
     emptied_rows = []
     for place, run, packet_json, decision_json in rows.fetchall():
@@ -154,7 +162,8 @@ def _looked_at(chosen: Chosen, packet: dict[str, Any], decision_json: bytes) -> 
 
 def _drop_letters(connection: sqlite3.Connection, whom: Whom, says: Says, done: Erased) -> None:
     """Refused messages on the topics of whoever is erased."""
-    rows = connection.execute("SELECT place, topic, received_us, payload FROM dead_letters").fetchall()
+    wanted = f"SELECT place, topic, received_us, {PAYLOAD} FROM dead_letters"  # noqa: S608  our own names
+    rows = connection.execute(wanted).fetchall()
     gone = [
         (place,)
         for place, topic, received_us, payload in rows

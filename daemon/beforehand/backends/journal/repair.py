@@ -13,7 +13,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, insert, text
 
 from beforehand.backends.journal import copies, faults, files, marks, migrate, rows, statements
+from beforehand.backends.journal.keys import NO_KEYS, JournalKeys
 from beforehand.backends.journal.schema import dead_letters, messages, packets
+from beforehand.backends.sealing import UNSEALED, Seal
 from beforehand.errors import JournalError
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
@@ -51,14 +53,14 @@ def faults_of(journal: Path) -> list[str]:
     return found
 
 
-def unreadable_of(journal: Path) -> list[int]:
+def unreadable_of(journal: Path, seal: Seal = UNSEALED) -> list[int]:
     """Positions of messages whose body is no longer what was accepted, on pages that are whole. Reads all of them."""
     with contextlib.closing(files.connect(journal, "ro")) as source:
         source.row_factory = sqlite3.Row
-        return [row["position"] for row in source.execute("SELECT * FROM messages") if not _is_whole(row)]
+        return [row["position"] for row in source.execute("SELECT * FROM messages") if not _is_whole(row, seal)]
 
 
-def repair(journal: Path) -> Repaired:
+def repair(journal: Path, keys: JournalKeys = NO_KEYS) -> Repaired:
     """Move every row that can be read into a new file and put that in the journal's place.
 
     The caller holds the journal's lock. The damaged files stay beside it. Vectors are left out: they are made anew.
@@ -75,7 +77,7 @@ def repair(journal: Path) -> Repaired:
             source.execute("PRAGMA writable_schema=ON")  # SQLite's own switch for opening what is not whole
             source.row_factory = sqlite3.Row
             source.execute("SELECT 1 FROM messages LIMIT 0")  # without its first page a file has no tables
-            last = _fill(fresh, source, repaired)
+            last = _fill(fresh, source, repaired, keys)
     except sqlite3.Error as error:
         raise JournalError(
             f"nothing can be read from {journal}: {error}.", "Put a backup in its place: `beforehand restore FILE`."
@@ -86,7 +88,7 @@ def repair(journal: Path) -> Repaired:
     return repaired
 
 
-def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired) -> int:
+def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired, keys: JournalKeys) -> int:
     """Write the new file; its newest position."""
     files.prepare(fresh)
     write, read = files.writing(fresh), files.reading(fresh, 1)
@@ -94,7 +96,9 @@ def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired) -> int:
         migrate.upgrade(read, write, f"the journal {fresh}")
         with write.begin() as target:
             for table in _TABLES:
-                repaired.saved[table.name] = _move(table, source, target, repaired)
+                repaired.saved[table.name] = _move(table, source, target, repaired, keys.seal)
+            if keys.store is not None:
+                statements.mark_sealed(target, keys.store.origin)
             last = statements.last_position(target)
             repaired.lost += _gaps(target, set(repaired.quarantined))
     finally:
@@ -105,14 +109,14 @@ def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired) -> int:
     return last
 
 
-def _move(table: Table, source: sqlite3.Connection, target: Connection, repaired: Repaired) -> int:
+def _move(table: Table, source: sqlite3.Connection, target: Connection, repaired: Repaired, seal: Seal) -> int:
     saved = 0
     for row in _readable(table, source):
-        if table is messages and not _is_whole(row):
+        if table is messages and not _is_whole(row, seal):
             repaired.quarantined.append(row["position"])
-            target.execute(insert(dead_letters), rows.of_letter(_letter(row)))
+            target.execute(insert(dead_letters), rows.of_letter(_letter(row), seal))
             continue
-        if table is packets and not _is_packet(row):
+        if table is packets and not _is_packet(row, seal):
             repaired.unreadable_packets += 1
             continue
         values = {column.name: row[column.name] for column in table.columns}
@@ -166,18 +170,18 @@ def _gaps(target: Connection, quarantined: set[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _is_whole(row: sqlite3.Row) -> bool:
+def _is_whole(row: sqlite3.Row, seal: Seal) -> bool:
     """Whether a message is still one that was accepted."""
     try:
-        rows.to_entry(_named(row))
+        rows.to_entry(_named(row), seal)
     except (JournalError, ValueError, TypeError, KeyError):
         return False
     return True
 
 
-def _is_packet(row: sqlite3.Row) -> bool:
+def _is_packet(row: sqlite3.Row, seal: Seal) -> bool:
     try:
-        rows.to_packet(bytes(row["packet"]), bytes(row["decision"]))
+        rows.opened_packet(_named(row), seal)
     except (ValueError, TypeError):
         return False
     return True

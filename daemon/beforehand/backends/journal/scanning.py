@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beforehand.backends.journal import files
+from beforehand.backends.journal.keys import BODY, NO_KEYS, PACKET, PAYLOAD, JournalKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,11 @@ def beside(journal: Path) -> list[Path]:
     return [journal.with_name(journal.name + suffix) for suffix in ("", "-wal", "-shm", "-journal", ".segments")]
 
 
-def still_said(journal: Path, marks: Iterable[bytes]) -> set[bytes]:
+def still_said(journal: Path, marks: Iterable[bytes], keys: JournalKeys = NO_KEYS) -> set[bytes]:
     """Those of the marks that messages, packets or dead letters which were not erased say themselves."""
-    tables = {"messages": "body", "packets": "packet", "dead_letters": "payload"}
+    tables = {"messages": BODY, "packets": PACKET, "dead_letters": PAYLOAD}
     with contextlib.closing(files.connect(journal, "ro")) as connection:
+        keys.read_by(connection)
         return {mark for mark in marks if any(_says(connection, table, tables[table], mark) for table in tables)}
 
 

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -118,8 +119,10 @@ origin = Table(
     metadata,
     Column("id", PLACE, primary_key=True),
     Column("key", LargeBinary, nullable=False),
+    Column("sealed", Boolean, nullable=False, server_default=false()),
 )
-"""One row: bytes that were drawn when the journal was made, by which a cache knows its journal again."""
+"""One row: bytes that were drawn when the journal was made, by which a cache knows its journal again; whether there are
+rows that need keys."""
 
 dead_letters = Table(
     "dead_letters",

@@ -18,6 +18,7 @@ from beforehand import limits
 from beforehand.backends.journal import commits, faults, files, marks, revision, rows, statements
 from beforehand.backends.journal.checkpoints import Checkpoints
 from beforehand.backends.journal.writer import Call, GroupWriter, NotNow
+from beforehand.backends.sealing import UNSEALED, Seal
 from beforehand.errors import Unstorable
 from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
@@ -64,6 +65,7 @@ class SqliteJournal:
         self._opened: _Opened | None = None
         self._writer: GroupWriter | None = None
         self._last_position = 0
+        self._seal: Seal = UNSEALED
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -80,23 +82,26 @@ class SqliteJournal:
         """See ports.Journal."""
         if not entries:
             return []
-        appended: list[Appended] = await self._open_writer().hand_over("messages", [rows.of_entry(e) for e in entries])
+        writer = self._open_writer()
+        appended: list[Appended] = await writer.hand_over("messages", [rows.of_entry(e, self._seal) for e in entries])
         return appended
 
     async def record(self, packets: Sequence[PacketRecord]) -> None:
         """See ports.Journal."""
         if packets:
-            await self._open_writer().hand_over("packets", [rows.of_packet(record) for record in packets])
+            await self._open_writer().hand_over("packets", [rows.of_packet(record, self._seal) for record in packets])
 
     async def keep(self, vectors: Sequence[VectorRecord]) -> None:
         """See ports.Journal."""
         if vectors:
-            await self._open_writer().hand_over("vectors", [rows.of_vector(record) for record in vectors])
+            await self._open_writer().hand_over("vectors", [rows.of_vector(record, self._seal) for record in vectors])
 
     async def set_aside(self, letters: Sequence[DeadLetter]) -> None:
         """See ports.Journal."""
         if letters:
-            await self._open_writer().hand_over("dead_letters", [rows.of_letter(letter) for letter in letters])
+            await self._open_writer().hand_over(
+                "dead_letters", [rows.of_letter(letter, self._seal) for letter in letters]
+            )
 
     async def read(
         self,
@@ -111,7 +116,7 @@ class SqliteJournal:
         upto = await self._ask(statements.last_position)
         where = {"tenant": tenant, "agent": agent, "run": run, "embedder": embedder}
         while after < upto:
-            page = await self._ask(statements.page, after=after, upto=upto, **where)
+            page = await self._ask(statements.page, after=after, upto=upto, seal=self._seal, **where)
             if not page:
                 return
             yield page
@@ -143,15 +148,19 @@ class SqliteJournal:
 
     async def packet(self, packet_id: str) -> PacketRecord | None:
         """See ports.Journal."""
-        return await self._ask(statements.packet, packet_id)
+        return await self._ask(statements.packet, packet_id, self._seal)
 
     async def packets(self, scope: Scope) -> list[PacketRecord]:
         """See ports.Journal."""
-        return await self._ask(statements.packets_of, scope)
+        return await self._ask(statements.packets_of, scope, self._seal)
 
     async def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
         """See ports.Journal."""
-        return await self._ask(statements.letters, limit)
+        return await self._ask(statements.letters, limit, self._seal)
+
+    def key_of(self, tenant: str, agent: str) -> bytes | None:
+        """The key of what is kept of an agent beside the journal; None when the journal is not sealed."""
+        return self._seal.of_agent(tenant, agent)
 
     def state(self) -> JournalState:
         """See ports.Journal."""
@@ -180,6 +189,7 @@ class SqliteJournal:
                 read = files.reading(self._path, limits.READERS)
                 closing.callback(read.dispose)
                 self._upgrade(read, write)
+                self._seal = self._sealing(read, write)
                 known = marks.read(self._path)
                 with read.begin() as connection:
                     self._last_position = statements.last_position(connection)
@@ -195,11 +205,26 @@ class SqliteJournal:
             closing.callback(mark.close)
             return _Opened(write, read, readers, checkpoints, mark, files.identity(self._path), closing.pop_all())
 
+    def _sealing(self, read: Engine, write: Engine) -> Seal:
+        """The seal, and the journal marked as one that needs it. Raises KeysUnusable."""
+        with read.begin() as connection:
+            marked = statements.is_sealed(connection)
+        if not marked and not self._settings.has_master_key:
+            return UNSEALED
+        from beforehand.backends.journal.keys import keys_of  # noqa: PLC0415  it loads in 20 ms, and few need it
+
+        held = keys_of(self._settings)
+        if held.store is not None and not marked:
+            with write.begin() as connection:
+                statements.mark_sealed(connection, held.store.origin)
+        return held.seal
+
     def _stop(self) -> None:
         writer, opened = self._writer, self._opened
         if writer is not None:
             writer.close()
         self._writer = self._opened = None
+        self._seal = UNSEALED
         if opened is not None:
             opened.closing.close()
 

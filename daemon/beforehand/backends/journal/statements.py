@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, null, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, null, select, tuple_, update
 from sqlalchemy.dialects.sqlite import insert
 
 from beforehand import limits
@@ -16,6 +16,7 @@ from beforehand.backends.journal import rows
 from beforehand.backends.journal.faults import may_pass
 from beforehand.backends.journal.rows import Row
 from beforehand.backends.journal.schema import dead_letters, embedders, messages, origin, packets, vectors
+from beforehand.backends.sealing import Seal
 from beforehand.messages.topics import Scope
 from beforehand.ports import Appended, DeadLetter, Extent, JournalRow, PacketRecord
 
@@ -110,6 +111,7 @@ def page(
     agent: str | None,
     run: str | None,
     embedder: str | None,
+    seal: Seal,
 ) -> list[JournalRow]:
     """The next entries past position `after` and not past `upto`, one page."""
     wanted = _with_vectors(embedder).where(messages.c.position > after, messages.c.position <= upto)
@@ -120,7 +122,7 @@ def page(
     result = connection.execute(wanted.order_by(messages.c.position).limit(limits.READ_ROWS))
     found, size = [], 0
     for row in result:
-        found.append(rows.to_entry(row))
+        found.append(rows.to_entry(row, seal))
         size += len(row.body)
         if size >= limits.READ_BYTES:
             result.close()
@@ -172,6 +174,16 @@ def origin_key(connection: Connection) -> bytes:
     return bytes(connection.scalars(select(origin.c.key).order_by(origin.c.id).limit(1)).one())
 
 
+def is_sealed(connection: Connection) -> bool:
+    """Whether there may be rows that need keys."""
+    return bool(connection.scalars(select(origin.c.sealed)).one())
+
+
+def mark_sealed(connection: Connection, key: bytes) -> None:
+    """There may be rows that need keys from now on, those of the journal with this origin."""
+    connection.execute(update(origin).values(sealed=True, key=key))
+
+
 def counted(connection: Connection, scope: Scope) -> dict[str, list[tuple[int, int]]]:
     """Inclusive ranges of stored seq per epoch, read from the index `messages_counted` alone.
 
@@ -195,22 +207,24 @@ def counted(connection: Connection, scope: Scope) -> dict[str, list[tuple[int, i
     return ranges
 
 
-def packet(connection: Connection, packet_id: str) -> PacketRecord | None:
-    """The packet with this id."""
-    row = connection.execute(select(packets.c.packet, packets.c.decision).where(packets.c.id == packet_id)).first()
-    return None if row is None else rows.to_packet(bytes(row.packet), bytes(row.decision))
+def packet(connection: Connection, packet_id: str, seal: Seal) -> PacketRecord | None:
+    """The packet with this id; None also when its key was destroyed."""
+    row = connection.execute(select(packets).where(packets.c.id == packet_id)).first()
+    return None if row is None else rows.opened_packet(row, seal)
 
 
-def packets_of(connection: Connection, scope: Scope) -> list[PacketRecord]:
-    """All packets of a run, in the order in which they were recorded."""
-    wanted = select(packets.c.packet, packets.c.decision).where(*_of_run(packets, scope)).order_by(packets.c.place)
-    return [rows.to_packet(bytes(row.packet), bytes(row.decision)) for row in connection.execute(wanted)]
+def packets_of(connection: Connection, scope: Scope, seal: Seal) -> list[PacketRecord]:
+    """All packets of a run, in the order in which they were recorded, but for those whose keys were destroyed."""
+    wanted = select(packets).where(*_of_run(packets, scope)).order_by(packets.c.place)
+    found = (rows.opened_packet(row, seal) for row in connection.execute(wanted))
+    return [record for record in found if record is not None]
 
 
-def letters(connection: Connection, limit: int) -> list[DeadLetter]:
-    """The newest dead letters, newest first."""
+def letters(connection: Connection, limit: int, seal: Seal) -> list[DeadLetter]:
+    """The newest dead letters, newest first, but for those whose keys were destroyed."""
     wanted = select(dead_letters).order_by(dead_letters.c.place.desc()).limit(limit)
-    return [rows.to_letter(row) for row in connection.execute(wanted)]
+    found = (rows.to_letter(row, seal) for row in connection.execute(wanted))
+    return [letter for letter in found if letter is not None]
 
 
 def _identity(row: Row) -> Identity:

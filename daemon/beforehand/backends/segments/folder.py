@@ -9,7 +9,7 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -44,13 +44,23 @@ _BROKEN: Final = (
 """What comes of a file that is not what was written."""
 
 
+KeyOf = Callable[[str, str], bytes | None]
+"""The key that the segments of an agent (tenant, name) are sealed with; None when they are not."""
+
+
+def no_key(_tenant: str, _agent: str) -> bytes | None:
+    """Segments are not sealed."""
+    return None
+
+
 class SegmentFolder:
     """The Segments port over a folder. most_bytes: on disk; past that the least recently used segments go."""
 
-    def __init__(self, folder: Path, measures: Measures, most_bytes: int) -> None:
+    def __init__(self, folder: Path, measures: Measures, most_bytes: int, key_of: KeyOf = no_key) -> None:
         self._folder = folder
         self._measures = measures
         self._most_bytes = most_bytes
+        self._key_of = key_of
         self._definition = fold_definition()
 
     def load(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Segment | None:
@@ -76,6 +86,7 @@ class SegmentFolder:
         try:
             kept = Kept(_on_disk(path.stat()))
             about, parts = form.read(path, origin)
+            parts = _opened(parts, self._key_of(tenant, agent), about)
             kept = _described(kept, about, parts)
             outdated = self._outdated(about, tenant, agent, embedder)
             return replace(kept, fault=outdated) if outdated else replace(kept, segment=_restored(about, parts))
@@ -93,8 +104,9 @@ class SegmentFolder:
         half = path.with_suffix(_HALF)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            about = self._about(segment, embedder)
-            form.write(half, origin, about, _parts(memory, still))
+            key = self._key_of(memory.tenant, memory.agent)
+            about = {**self._about(segment, embedder), "sealed": key is not None}
+            form.write(half, origin, about, _closed(_parts(memory, still), key, about))
             if still():
                 half.replace(path)
                 self._prune()
@@ -152,6 +164,24 @@ class SegmentFolder:
             total -= _on_disk(stat)
             with contextlib.suppress(OSError):
                 Path(path).unlink()
+
+
+def _closed(parts: list[form.Part], key: bytes | None, about: dict[str, Any]) -> Sequence[form.Part]:
+    if key is None:
+        return parts
+    from beforehand.backends.segments import closing  # noqa: PLC0415  it loads in 20 ms, and few need it
+
+    return closing.closed(parts, key, about)
+
+
+def _opened(parts: list[memoryview], key: bytes | None, about: dict[str, Any]) -> list[memoryview]:
+    if about.get("sealed", False) != (key is not None):
+        raise form.Damaged("it is not sealed, and the journal is" if key else "it is sealed, and the journal is not")
+    if key is None:
+        return parts
+    from beforehand.backends.segments import closing  # noqa: PLC0415
+
+    return closing.opened(parts, key, about)
 
 
 def fold_definition() -> str:

@@ -36,17 +36,17 @@ class Damaged(ValueError):
 def write(path: Path, key: bytes, about: dict[str, Any], parts: Sequence[Part]) -> None:
     """Write a file that nobody else may read. `about` is JSON-able."""
     content = [memoryview(part).cast("B") for part in parts]
-    held = [_held(part) for part in content]
+    sizes = [held(part) for part in content]
     table = [
         {"bytes": len(part), "held": size, "crc": zlib.crc32(part[:size])}
-        for part, size in zip(content, held, strict=True)
+        for part, size in zip(content, sizes, strict=True)
     ]
     header = orjson.dumps({"about": about, "parts": table})
     mac = hmac.digest(key, header, hashlib.sha256)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(MAGIC + mac + len(header).to_bytes(8, "little") + header)
         end = _next_page(_HEAD_BYTES + len(header))
-        for part, size in zip(content, held, strict=True):
+        for part, size in zip(content, sizes, strict=True):
             file.seek(end)
             file.write(part[:size])
             end = _next_page(end + len(part))
@@ -74,7 +74,7 @@ def read(path: Path, key: bytes) -> tuple[dict[str, Any], list[memoryview]]:
     ]
 
 
-def _held(part: memoryview) -> int:
+def held(part: memoryview) -> int:
     """How much of a part stands before the zeros at its end, in whole pages."""
     cells = np.frombuffer(part, np.uint8)
     end = len(cells)
