@@ -29,6 +29,7 @@ NAMES = (
     "restart",
     "footprint",
     "journal",
+    "sealing",
     "erasure",
     "facts",
     "timeline",
