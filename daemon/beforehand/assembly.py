@@ -43,6 +43,7 @@ from beforehand.pipeline.shadow import Models
 from beforehand.pipeline.trials import Trials
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
+from beforehand.ports.language_model import LanguageModel
 from beforehand.ports.segments import Segments
 from beforehand.replay import Replay
 from beforehand.settings import FactsSettings, LanguageModelSettings, PolicySettings, Settings
@@ -154,16 +155,24 @@ def enrolling(settings: Settings, pipeline: Pipeline, measures: Measures) -> Enr
     return Enrolling(Register(settings.experiments.folder), pipeline.trials.arms, pipeline.clock, measures)
 
 
-def interpreting(settings: LanguageModelSettings, pipeline: Pipeline, journal: Journal) -> Interpreting | None:
-    """What asks a language model behind the lanes; None where the settings name none."""
+def language_model(settings: LanguageModelSettings) -> LanguageModel | None:
+    """The language model that the settings name; None where they name none."""
     if settings.base_url is None:
         return None
     from beforehand.backends.language_model import ChatEndpoint  # noqa: PLC0415  its HTTP client is for who asks one
 
+    return ChatEndpoint(settings)
+
+
+def interpreting(settings: LanguageModelSettings, pipeline: Pipeline, journal: Journal) -> Interpreting | None:
+    """What asks a language model behind the lanes; None where the settings name none."""
+    model = language_model(settings)
+    if model is None:
+        return None
     uses: dict[Use, bool] = {"facts": settings.facts, "summary": settings.summaries}
     wanted = frozenset(use for use, is_wanted in uses.items() if is_wanted)
     allowance = Allowance(settings.tokens_per_hour)
-    return Interpreting(ChatEndpoint(settings), pipeline, journal, wanted, allowance, settings.requests)
+    return Interpreting(model, pipeline, journal, wanted, allowance, settings.requests)
 
 
 def memories(settings: Settings, measures: Measures) -> tuple[Journal, Memories]:

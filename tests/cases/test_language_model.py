@@ -188,15 +188,16 @@ async def test_a_request_that_is_refused_holds_up_no_other():
 
 
 async def test_when_the_budget_is_spent_nothing_is_asked_and_the_health_says_so():
-    section = {"tokens_per_hour": 2_000}
-    async with endpoint() as asked, Life(MemoryJournal(), language_model=named(asked.url, **section)).running() as life:
+    async with endpoint() as asked:
+        section = named(asked.url, tokens_per_hour=2_000)
         asked.says(NOTHING, tokens=1_500)
-        life.user(NUTS, "e1")
-        await life.answered(1)
-        life.user("I moved in with my sister in Turin.", "e2")
-        await life.until(lambda: "tokens of this hour are spent" in life.faults.get("language model", ""))
-        assert len(asked.requests) == 1
-        assert life.value("tokens_total", use="facts") == 1_500
+        async with Life(MemoryJournal(), still=True, language_model=section).running() as life:
+            life.user(NUTS, "e1")
+            await life.answered(1)
+            life.user("I moved in with my sister in Turin.", "e2")
+            await life.until(lambda: "tokens of this hour are spent" in life.faults.get("language model", ""))
+            assert len(asked.requests) == 1
+            assert life.value("tokens_total", use="facts") == 1_500
 
 
 async def test_a_key_that_is_not_set_is_named_and_nothing_is_sent(monkeypatch):
@@ -230,6 +231,20 @@ async def test_after_a_restart_only_what_was_not_answered_is_asked():
         async with Life(journal).running() as life:
             assert set(standing(await life.memory())) == told == {FACT, "user of r1 home: Turin"}
         assert len(asked.requests) == 3
+
+
+async def test_what_was_spent_before_a_restart_is_spent():
+    journal = MemoryJournal()
+    async with endpoint() as asked:
+        section = named(asked.url, tokens_per_hour=2_000)
+        asked.says(NOTHING, tokens=1_500)
+        async with Life(journal, still=True, language_model=section).running() as life:
+            life.user(NUTS, "e1")
+            await life.answered(1)
+        async with Life(journal, still=True, language_model=section).running() as life:
+            life.user("I moved in with my sister in Turin.", "e2")
+            await life.until(lambda: "tokens of this hour are spent" in life.faults.get("language model", ""))
+        assert len(asked.requests) == 1
 
 
 async def test_one_that_is_never_reached_changes_no_byte_of_what_agents_are_sent():

@@ -26,7 +26,7 @@ LOADED_BY_ALEMBIC = re.compile(r"beforehand\.backends\.journal\.migrations\b")
 LATE_IMPORTS = {
     "beforehand.cli.experiment: _analysis: beforehand.cli": "the daemon, and all other commands, do without statistics",
     "beforehand.backends.journal.sqlite: _upgrade: beforehand.backends.journal": "an old journal alone needs Alembic",
-    "beforehand.assembly: interpreting: beforehand.backends.language_model": "an HTTP client for who names one",
+    "beforehand.assembly: language_model: beforehand.backends.language_model": "an HTTP client for who names one",
     "beforehand.backends.journal.sqlite: _sealing: beforehand.backends.journal.keys": "sealed journals alone need keys",
     "beforehand.backends.segments.folder: _closed: beforehand.backends.segments": "as above",
     "beforehand.backends.segments.folder: _opened: beforehand.backends.segments": "as above",

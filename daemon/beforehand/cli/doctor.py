@@ -16,7 +16,7 @@ import orjson
 import typer
 from rich.table import Table
 
-from beforehand import limits
+from beforehand import assembly, limits
 from beforehand.backends import rule_files
 from beforehand.backends.broker.embedded import choose, find_mosquitto
 from beforehand.backends.embedders import embedder_for
@@ -30,14 +30,18 @@ from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.cli.keep import counted
 from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json
-from beforehand.errors import BeforehandError, KeysUnusable
+from beforehand.errors import AnswerRefused, BeforehandError, KeysUnusable, LanguageModelError
 from beforehand.lifecycle.models_in_use import trigger_model
+from beforehand.memory import prompts
+from beforehand.messages.interpretation import ReadFact
+from beforehand.ports.language_model import LanguageModel
 from beforehand.settings import NO_MODEL, Settings
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _SPARE_BYTES: Final = 1_000_000_000
 _CLOCK_S: Final = 5.0
 _ASK_S: Final = 3.0
+_SAID: Final = "I am allergic to peanuts, and I live in Porto."
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,4 +267,29 @@ def _asked(url: str) -> dict[str, Any] | None:
     return said
 
 
-_LOOKS = (_threads, _disk, _serving, _keys, _journal, _broker, _embedder, _rules, _model, _http)
+def _language_model(settings: Settings) -> Iterator[Finding]:
+    """One sentence is read, where an endpoint is configured."""
+    model = assembly.language_model(settings.language_model)
+    if model is None:
+        return
+    began_s = time.monotonic()
+    try:
+        found, unbound = asyncio.run(_read(model))
+    except (LanguageModelError, AnswerRefused) as error:
+        advice = error.advice or "Another model may answer in JSON; nothing waits for it."
+        yield Finding("language model", "warning", error.problem, advice)
+        return
+    detail = f"{model.name} read {len(found)} of 2 facts in {time.monotonic() - began_s:.1f} s"
+    if len(found) == 2 and not unbound:
+        yield Finding("language model", "good", detail)
+    else:
+        yield Finding("language model", "warning", detail, "Try another model: what is not quoted is not believed.")
+
+
+async def _read(model: LanguageModel) -> tuple[list[ReadFact], int]:
+    async with model.open():
+        completion = await model.complete(prompts.FACTS, prompts.facts_asked(_SAID))
+    return prompts.facts_in(completion.text, _SAID)
+
+
+_LOOKS = (_threads, _disk, _serving, _keys, _journal, _broker, _embedder, _rules, _model, _language_model, _http)

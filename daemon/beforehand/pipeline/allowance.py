@@ -31,5 +31,8 @@ class Allowance:
 
     def correct(self, taken: int, spent: int, at_us: int) -> None:
         """So many tokens were spent where others were taken at `at_us`; an hour that is over is of no interest."""
-        if at_us // _HOUR_US == self._hour:
+        hour = at_us // _HOUR_US
+        if hour > self._hour:
+            self._hour, self._spent = hour, 0
+        if hour == self._hour:
             self._spent += spent - taken

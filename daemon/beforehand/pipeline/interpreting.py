@@ -138,13 +138,15 @@ class Interpreting:
             await self._came.wait()
 
     async def _look_back(self, scope: Scope) -> None:
-        """What was not asked before the daemon was started, of an agent's newest events."""
+        """What was not asked before the daemon was started, of an agent's newest events; and what answers took then."""
         try:
             memory = await self.pipeline.memories.of(scope)
             after = await self.journal.before_newest(scope.tenant, scope.agent, limits.LOOKED_BACK_EVENTS)
             async for page in self.journal.read(after=after, tenant=scope.tenant, agent=scope.agent):
                 for row in page:
                     self._consider(row.entry, memory.session(row.entry.scope.run))
+                    if isinstance(row.entry.message, Interpretation):
+                        self.allowance.correct(0, row.entry.message.tokens, row.entry.received_us)
                 await asyncio.sleep(0)
         except JournalError as error:
             self._met.discard((scope.tenant, scope.agent))
@@ -175,7 +177,7 @@ class Interpreting:
                 **accepted.model_dump(exclude_defaults=True),
                 "model": self.model.name,
                 "answer": completion.text[: limits.TEXT_CHARS],
-                "tokens": completion.tokens or 0,
+                "tokens": completion.tokens,
             }
         )
         await self._store(wanted.scope, asked.key, made)
@@ -192,7 +194,7 @@ class Interpreting:
             self.pipeline.memories.release(wanted.scope)
 
     async def _answer(self, wanted: Wanted, asked: Asked) -> Completion | None:
-        """None when there is none now: then it is asked again, unless it is this request that is refused."""
+        """With the tokens that count; None when there is none now: then it is asked again, unless it is refused."""
         measures, clock = self.pipeline.measures, self.pipeline.clock
         taken = count_tokens(asked.instructions) + count_tokens(asked.data) + self.model.answer_tokens
         await self._wait_for_allowance(taken)
@@ -213,7 +215,7 @@ class Interpreting:
         self.allowance.correct(taken, spent, at_us)
         measures.count("beforehand_language_model_tokens_total", spent, use=wanted.use)
         self.failing, self._pause_s = None, 0.0
-        return completion
+        return Completion(completion.text, spent)
 
     async def _wait_for_allowance(self, tokens: int) -> None:
         clock = self.pipeline.clock

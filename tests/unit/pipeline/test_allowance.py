@@ -39,6 +39,14 @@ def test_an_answer_of_the_last_hour_gives_this_one_nothing():
     assert allowance.wait_s(900, NOON_US + HOUR_US) > 0
 
 
+def test_what_was_spent_before_it_was_asked_for_the_first_time_counts():
+    allowance = Allowance(1_000)
+    allowance.correct(0, 5_000, NOON_US - 1)
+    allowance.correct(0, 900, NOON_US)
+    assert allowance.wait_s(200, NOON_US) > 0
+    assert allowance.wait_s(100, NOON_US) == 0
+
+
 def test_what_is_more_than_an_hour_allows_takes_a_whole_one():
     allowance = Allowance(1_000)
     assert allowance.wait_s(5_000, NOON_US) == 0
