@@ -76,6 +76,12 @@ def test_every_field_of_every_inbound_message_is_in_the_contract_page():
             assert f"| `{name}` |" in page, name
 
 
+def test_an_id_that_is_a_messages_own_stands_in_its_table():
+    for name in ("PlannedStep", "Packet", "Item", "Receipt", "Reply"):
+        assert "| `id` |" in tables.fields(name), name
+    assert "| `id` |" not in tables.fields("Event"), "said once for all inbound messages"
+
+
 def test_every_metric_limit_error_and_setting_has_its_line():
     assert tables.metrics().count("\n") == len(measures.ALL) + 1
     assert all(f"`{name}`" in tables.bounds() for name in vars(limits) if name.isupper())

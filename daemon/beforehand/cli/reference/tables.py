@@ -22,7 +22,8 @@ _SECTION = re.compile(r"# --- (.+) ---")
 def fields(name: str) -> str:
     """The fields of one message model: what each holds, its default, its meaning."""
     model = _model(name)
-    inherited = base.Inbound.model_fields.keys() if model is not base.Inbound else ()
+    inbound_one = issubclass(model, base.Inbound) and model is not base.Inbound
+    inherited = base.Inbound.model_fields.keys() if inbound_one else ()
     whole = shape.schema(model)
     rows = []
     for field, form in whole["properties"].items():
