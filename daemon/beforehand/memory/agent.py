@@ -148,6 +148,10 @@ class AgentMemory:
         """How many events had arrived at `known_us`, microseconds since 1970: their rows are the first ones."""
         return bisect_right(self._heard, known_us)
 
+    def last_sign_us(self, event: Remembered) -> int:
+        """When an event happened or came, whichever is later: a sender's clock may be hours behind."""
+        return max(event.at_us, self._heard[event.row])
+
     def embed(self, row: int, vector: NDArray[np.float32]) -> None:
         """Add the vector of an event, whenever it comes."""
         if self.vectors is not None:

@@ -43,7 +43,7 @@ def situation_of(
     """
     recent = recent_of(memory, session) if recent is None else recent
     newest = memory.recent(session, 1)
-    pause_s = (now_us - newest[0].at_us) / 1e6 if newest else 0.0
+    pause_s = (now_us - memory.last_sign_us(newest[0])) / 1e6 if newest else 0.0
     return situation(
         StepView(
             id=step.id,

@@ -98,6 +98,7 @@ class Situation:
     tools_failed: Annotated[tuple[str, ...], "tools whose newest result among the recent events is a failure"]
     next_tool_mutates: Annotated[bool, "the same as `step.mutates`"]
     seconds_since_last_event: Annotated[float, "seconds since the run's newest event; 0 when there is none"]
+    pause: Annotated[str, "the same in words, such as `40 minutes`, `3 hours` or `12 days`; rounded down"]
     words: Annotated[
         tuple[str, ...],
         "the different words of the step's goal, tool and needs: lower case, names split (`book_flight` is `book`, "
@@ -114,6 +115,8 @@ class Situation:
         return {name: _plain(getattr(self, name)) for name in _NAMES if only is None or name in only}
 
 
+_HOUR_S: Final = 3_600.0
+_DAY_S: Final = 24 * _HOUR_S
 _NAMES: Final = tuple(each.name for each in fields(Situation))
 FACTS: Final = frozenset({"facts", "fact_names"})
 """Variables that cost a look into memory, taken only when a rule comes to need one."""
@@ -152,9 +155,19 @@ def situation(
         tools_failed=tuple(tool for tool, bad in latest.items() if bad and tool),
         next_tool_mutates=step.mutates,
         seconds_since_last_event=seconds_since_last_event,
+        pause=_pause(seconds_since_last_event),
         words=words.of_step(step.goal, step.tool, step.needs),
     )
     return made.with_facts(facts) if facts else made
+
+
+def _pause(seconds: float) -> str:
+    """Coarse on purpose: a packet that says it is not made anew every second."""
+    if seconds < 2 * _HOUR_S:
+        return f"{seconds // 600 * 10:.0f} minutes" if seconds >= 600 else "less than 10 minutes"
+    if seconds < 2 * _DAY_S:
+        return f"{seconds // _HOUR_S:.0f} hours"
+    return f"{seconds // _DAY_S:.0f} days"
 
 
 def _results(newest: Sequence[RecentEvent]) -> list[RecentEvent]:
