@@ -73,6 +73,16 @@ def test_a_step_is_a_window_too():
     staged(play)
 
 
+def test_what_an_event_without_words_said_is_told_once():
+    async def play(stage):
+        flight = {"flight_id": "HAT136", "price": 212}
+        await stage.event(kind="observation", role="tool", tool="search_flights", data={"flights": [flight]})
+        reply = await stage.recall("flights", mode="timeline")
+        assert texts(reply) == ["flight_id: HAT136, price: 212"]
+
+    staged(play)
+
+
 def test_an_identifier_is_answered_exactly_among_look_alikes():
     async def play(stage):
         for number in range(300):

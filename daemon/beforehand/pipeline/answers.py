@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
@@ -13,6 +14,7 @@ from beforehand.context.budget import fit
 from beforehand.context.choice import Choice, named
 from beforehand.context.packet import span
 from beforehand.errors import NotFound
+from beforehand.index.passages import Passage
 from beforehand.index.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import asks_how
@@ -272,5 +274,13 @@ def _text(memory: AgentMemory, found: Found) -> str:
     event = memory.events[found.row]
     if found.passage is not None:
         return event.passages[found.passage].text
-    whole = event.text or "; ".join(passage.text for passage in event.passages)
+    whole = event.text or "; ".join(_said_once(event.passages))
     return whole[: limits.ITEM_CHARS]
+
+
+def _said_once(passages: Sequence[Passage]) -> Iterator[str]:
+    """The texts of passages, without the leaves that the text of their record holds."""
+    records = {passage.group: passage.text for passage in passages if passage.kind == "record"}
+    for passage in passages:
+        if passage.kind == "record" or f"{passage.key}: {passage.value}" not in records.get(passage.group, ""):
+            yield passage.text
