@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
@@ -17,7 +18,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.shared import Json, advising, log_to_stderr, out, print_json
 from beforehand.client import Run, Told, connect
 from beforehand.lifecycle.serve import broker_for, running
-from beforehand.messages.outbound import Packet
+from beforehand.messages.outbound import Item, Packet
 from beforehand.ports import Embedder
 from beforehand.settings import Settings
 from beforehand.training import baselines
@@ -28,6 +29,8 @@ RECORDING: Final = Path(__file__).parent / "recordings" / "shop.jsonl"
 _DEADLINE_MS: Final = 2_000.0
 _SHOWN: Final = 6
 _CHARS: Final = 64
+_CHARS_LEAST: Final = 16
+_MARGINS: Final = 6
 
 
 @dataclass(slots=True)
@@ -148,27 +151,34 @@ def _show(call: Call, told: Told, waiting: Packet | None) -> None:
         out.print(f"  its packet (version {waiting.version}) was there {early_ms:.0f} ms before the step began")
     out.print(f"  final version {packet.version}: {packet.reason or packet.status}, {packet.tokens} tokens")
     found = carried(told.text, set(call.needed))
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, style="dim")
     items = sorted(packet.items, key=lambda item: (not carried(item.text, set(call.needed)), -item.probability))
-    for item in items[:_SHOWN]:
-        held = carried(item.text, set(call.needed))
-        why = ", ".join(f"{reason.name} {reason.score:.2f}" for reason in item.why[:1])
-        table.add_row(f"  [{'green' if held else 'default'}]{_escaped(item.text)}[/]", why)
     if items:
-        out.print(table)
+        out.print(_table(items[:_SHOWN], set(call.needed)))
     if len(items) > _SHOWN:
         out.print(f"    and {len(items) - _SHOWN} more")
     if call.needed:
         missing = sorted(set(call.needed) - found)
         lacking = f"; [red]missing: {_escaped(', '.join(missing))}[/]" if missing else ""
-        out.print(f"  the call then needed {len(call.needed)} values; in the packet: [green]{len(found)}[/]{lacking}")
+        values = "value" if len(call.needed) == 1 else "values"
+        out.print(f"  the call then needed {len(call.needed)} {values}; in the packet: [green]{len(found)}[/]{lacking}")
 
 
-def _escaped(text: str) -> str:
-    """At most 64 characters, with square brackets that rich leaves alone."""
-    short = text if len(text) <= _CHARS else f"{text[: _CHARS - 1]}…"
+def _table(items: Sequence[Item], needed: set[str]) -> Table:
+    """Items beside the rule or model that wanted them most. On a narrow screen the texts are cut, not the scores."""
+    whys = [f"{item.why[0].name} {item.why[0].score:.2f}" if item.why else "" for item in items]
+    chars = min(_CHARS, max(out.width - max(map(len, whys)) - _MARGINS, _CHARS_LEAST))
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="dim")
+    for item, why in zip(items, whys, strict=True):
+        colour = "green" if carried(item.text, needed) else "default"
+        table.add_row(f"  [{colour}]{_escaped(item.text, chars)}[/]", why)
+    return table
+
+
+def _escaped(text: str, chars: int = _CHARS) -> str:
+    """At most so many characters, with square brackets that rich leaves alone."""
+    short = text if len(text) <= chars else f"{text[: chars - 1]}…"
     return short.replace("[", r"\[")
 
 
