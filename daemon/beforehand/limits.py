@@ -260,7 +260,7 @@ BROKER_ANSWER_S: Final = 10.0
 """How long the daemon waits for an answer of the broker."""
 RECONNECT_FIRST_S: Final = 0.1
 """Wait before the first attempt to reconnect, give or take a half; it doubles."""
-RECONNECT_LAST_S: Final = 15.0
+RECONNECT_LAST_S: Final = 5.0
 """Where the doubling ends."""
 TAKEOVERS: Final = 5
 """Connections lost within a second of being made, one after another, before the daemon gives up with advice."""
