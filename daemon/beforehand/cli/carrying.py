@@ -16,8 +16,8 @@ from beforehand.backends import exporting
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.keep import Journal, existing, path_of
-from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json, tenant_or_agent
+from beforehand.cli.keep import existing, path_of
+from beforehand.cli.shared import Config, Journal, Json, advising, err, load, out, print_json, tenant_or_agent
 from beforehand.errors import JournalError
 from beforehand.settings import JournalSettings
 

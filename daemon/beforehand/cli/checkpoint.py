@@ -14,8 +14,8 @@ from rich.table import Table
 from beforehand import assembly
 from beforehand.backends.clocks import SystemClock
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.keep import Journal, existing
-from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.keep import existing
+from beforehand.cli.shared import FAILED, Config, Journal, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.pipeline.bearing import growth_of
 from beforehand.pipeline.hot import Key

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from beforehand import assembly, limits
 from beforehand.backends import rule_files
-from beforehand.backends.broker.embedded import choose, find_mosquitto
+from beforehand.backends.broker.embedded import choose, find_mosquitto, require_free
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.journal.keys import keys_of, master_of
 from beforehand.backends.journal.lock import holder_of
@@ -29,7 +29,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.cli.keep import counted
-from beforehand.cli.shared import FAILED, Config, Json, advising, load, out, print_json
+from beforehand.cli.shared import FAILED, Config, Journal, Json, advising, load, out, print_json
 from beforehand.errors import AnswerRefused, BeforehandError, KeysUnusable, LanguageModelError
 from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.memory import prompts
@@ -54,10 +54,10 @@ class Finding:
     advice: str = ""
 
 
-def doctor(config: Config = None, json: Json = False) -> None:
+def doctor(config: Config = None, journal: Journal = None, json: Json = False) -> None:
     """Check all that a daemon needs, from settings and disk to rules and model. Exit code 1 when something is bad."""
     with advising():
-        settings = load(config)
+        settings = load(config, journal={"path": journal})
     findings = [finding for look in _LOOKS for finding in _looked(look, settings)]
     if json:
         print_json([asdict(finding) for finding in findings])
@@ -109,8 +109,10 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 def _journal(settings: Settings) -> Iterator[Finding]:
     path = settings.journal.path
-    if not path.is_file():
-        yield Finding("journal", "good", f"{path} does not exist yet; `up` makes it")
+    if not path.is_file() or not path.stat().st_size:
+        yield Finding(
+            "journal", "good", f"{path} {'is empty' if path.is_file() else 'does not exist yet'}; `up` makes it"
+        )
         return
     found = faults_of(path)
     if found:
@@ -198,6 +200,8 @@ def _broker(settings: Settings) -> Iterator[Finding]:
     named = settings.broker
     if named.host is None and named.socket is None:
         kind = choose(named.embedded, installed=find_mosquitto() is not None)
+        if holder_of(settings.journal.path) is None:
+            require_free(named.embedded_port)
         yield Finding("broker", "good", f"none configured: `up` starts {kind} on loopback")
         return
 

@@ -10,7 +10,7 @@ from rich.progress import Progress
 from beforehand import assembly
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
+from beforehand.cli.shared import Config, Journal, Json, advising, err, load, out, print_json
 from beforehand.errors import NotFound
 from beforehand.messages.topics import Scope
 from beforehand.settings import Settings
@@ -21,10 +21,10 @@ def add_to(app: typer.Typer) -> None:
     app.command(name="embed")(embed)
 
 
-def embed(config: Config = None, json: Json = False) -> None:
+def embed(config: Config = None, journal: Journal = None, json: Json = False) -> None:
     """Make the vectors that the journal lacks, or has of another embedder. No daemon may serve from it meanwhile."""
     with advising():
-        settings = load(config)
+        settings = load(config, journal={"path": journal})
         if not settings.journal.path.is_file():
             raise NotFound(
                 f"there is no journal {settings.journal.path}.", "Set journal.path, or start `beforehand up`."

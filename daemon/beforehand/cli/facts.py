@@ -16,8 +16,8 @@ from rich.table import Table
 from beforehand import assembly
 from beforehand.backends.clocks import SystemClock
 from beforehand.cli.journals import entries
-from beforehand.cli.keep import Journal, existing
-from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.keep import existing
+from beforehand.cli.shared import Agent, Config, Journal, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.claims import Claim

@@ -19,11 +19,12 @@ from beforehand.backends.journal.keys import JournalKeys, keys_of
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.retained import Retained
-from beforehand.cli.keep import Journal, existing
+from beforehand.cli.keep import existing
 from beforehand.cli.shared import (
     FAILED,
     STATE,
     Config,
+    Journal,
     Json,
     State,
     advising,

@@ -13,11 +13,9 @@ from beforehand.backends.journal.keys import keys_of, store_of
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.repair import Repaired, faults_of, unreadable_of
 from beforehand.backends.journal.repair import repair as repair_journal
-from beforehand.cli.shared import Config, advising, load, out
+from beforehand.cli.shared import Config, Journal, advising, load, out
 from beforehand.errors import JournalError
 from beforehand.settings import JournalSettings
-
-Journal = Annotated[Path | None, typer.Option(help="Journal file.")]
 
 
 def add_to(app: typer.Typer) -> None:

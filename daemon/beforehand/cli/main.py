@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, Final
@@ -9,6 +10,10 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
+
+for _name, _value in (("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive")):
+    os.environ.setdefault(_name, _value)
+"""Before a library that computes is loaded: short calls are many times slower with two threads (docs/decisions)."""
 
 COMMANDS: Final = {
     "up": ("up", "Start the daemon, and a broker when none is configured."),

@@ -25,6 +25,7 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Settings file (TOML).", show_default=False)]
+Journal = Annotated[Path | None, typer.Option("--journal", help="Journal file.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")]
 Agent = Annotated[str, typer.Argument(help="Agent, as tenant/agent.")]
 State = Annotated[Path, typer.Option("--state", help="Folder for lock files and the embedded broker's data.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import tomllib
 
 import pytest
@@ -10,7 +11,8 @@ import structlog
 from typer.testing import CliRunner
 
 from beforehand import configuration
-from beforehand.backends.broker.embedded import free_port
+from beforehand.backends.broker.embedded import HOST, free_port
+from beforehand.backends.journal.lock import journal_lock
 from beforehand.cli import doctor
 from beforehand.cli.demo import RECORDING
 from beforehand.cli.main import app
@@ -110,5 +112,31 @@ def test_d8_up_looks_at_rules_and_model_before_it_starts_a_broker(tmp_path, monk
 def test_d8_doctor_names_the_broker_that_up_would_start(monkeypatch):
     monkeypatch.setattr(doctor, "find_mosquitto", lambda: "/usr/sbin/mosquitto")
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("BEFOREHAND_BROKER__EMBEDDED_PORT", "0")
+    assert broker_found()["detail"] == "none configured: `up` starts mosquitto on loopback"
+
+
+def test_d8_doctor_says_before_up_does_that_the_port_of_its_broker_is_taken(tmp_path, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        monkeypatch.setenv("BEFOREHAND_BROKER__EMBEDDED_PORT", str(taken.getsockname()[1]))
+        assert broker_found()["state"] == "bad"
+        assert "broker.embedded_port" in broker_found()["advice"]
+        journal = tmp_path / "beforehand.sqlite3"
+        journal.touch()
+        with journal_lock(journal):
+            assert broker_found("--journal", journal)["state"] == "good"
+
+
+def test_d8_doctor_takes_an_empty_file_for_a_journal_that_is_still_to_be_made(tmp_path):
+    empty = tmp_path / "beforehand.sqlite3"
+    empty.touch()
     found = {one["part"]: one for one in json.loads(run("doctor", "--json").stdout)}
-    assert found["broker"]["detail"] == "none configured: `up` starts mosquitto on loopback"
+    assert found["journal"]["state"] == "good"
+    assert empty.stat().st_size == 0, "doctor only looks"
+
+
+def broker_found(*words):
+    found = json.loads(run("doctor", "--json", *words).stdout)
+    return next(one for one in found if one["part"] == "broker")

@@ -106,7 +106,7 @@ class EmbeddedBroker:
     # --- one run ---
 
     async def _launch(self) -> asyncio.subprocess.Process:
-        _require_free(self.port)
+        require_free(self.port)
         command = self._prepare()
         heard, self._lifeline = os.pipe()
         try:
@@ -237,12 +237,13 @@ def free_port() -> int:
     """A port of loopback that is free now, and that the system gives to no outgoing connection meanwhile."""
     for port in random.sample(_PORTS, len(_PORTS)):
         with contextlib.suppress(BrokerFailed):
-            _require_free(port)
+            require_free(port)
             return port
     raise BrokerFailed("no port of loopback is free.", "Name one with broker.embedded_port.")
 
 
-def _require_free(port: int) -> None:
+def require_free(port: int) -> None:
+    """Raises BrokerFailed when a broker could not listen on this port of loopback."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
