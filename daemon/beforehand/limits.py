@@ -166,6 +166,8 @@ PRACTICE_RUNS: Final = 64
 """Newest runs of one sort of task that all counts and workflows are drawn from."""
 PRACTICE_LEAST: Final = 3
 """Cases from which on something may be called usual."""
+REFLECTIONS: Final = 256
+"""Steps and runs of one agent whose lessons are kept, the newest."""
 INDUCED_EVERY_RUNS: Final = 16
 """Runs after which, at the latest, the steps of workflows are induced anew."""
 WORKFLOW_STEPS: Final = 12
@@ -289,12 +291,10 @@ CUT_OFF: Final = 5
 LINGER_S: Final = 1.0
 """How long a client that ends waits, by default, for what is not confirmed."""
 
-assert ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  the page checks itself when it is imported
-assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101
-assert RECEIVE_MAXIMUM <= ARRIVALS_LOW  # noqa: S101  one window always fits below the resume mark
+assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101  the page checks itself when it is imported
+assert RECEIVE_MAXIMUM <= ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  one window always fits below the resume mark
 assert SEGMENTS_FINISH_S < DRAIN_S  # noqa: S101
 assert CHECKPOINT_PAGES < LOG_PAGES  # noqa: S101
-assert PACKET_BYTES < INBOUND_BYTES  # noqa: S101
+assert max(PACKET_BYTES, DEAD_LETTER_BYTES) < INBOUND_BYTES  # noqa: S101
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
 assert PASSAGE_CHARS <= ITEM_CHARS <= EMBEDDED_CHARS  # noqa: S101  a passage or an item is embedded whole
-assert DEAD_LETTER_BYTES < INBOUND_BYTES  # noqa: S101

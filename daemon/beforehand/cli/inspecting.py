@@ -18,6 +18,7 @@ from beforehand.cli.shared import Agent, Config, Json, advising, load, out, prin
 from beforehand.errors import NotFound
 from beforehand.index.timeline import TreeRow
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.looking_back import Reflection
 from beforehand.messages.values import moment
 from beforehand.settings import Settings
 
@@ -48,6 +49,29 @@ def timeline(
         out.print(_drawn(agent if run is None else f"{agent}/{run}", rows, tools))
 
 
+@inspect_app.command()
+def reflections(
+    agent: Agent,
+    run: Annotated[str | None, typer.Argument(help="Run; left out: all of the agent's.", show_default=False)] = None,
+    config: Config = None,
+    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    json: Json = False,
+) -> None:
+    """What steps and runs taught: what was tried, what came of it, what to do otherwise. The daemon may run."""
+    with advising():
+        tenant, name = tenant_and_agent(agent)
+        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), tenant, name, run))
+    found = memory.reflections.all()
+    if json:
+        print_json({"agent": agent, "run": run, "reflections": [_lesson(one, memory) for one in found]})
+        return
+    for one in found:
+        where = f"{one.run}/{one.step}" if one.step else one.run
+        out.print(f"[bold]{escape(where)}[/]  {escape(str(one))}  [dim]{one.authority}[/]")
+    if not found:
+        out.print("Nothing failed, and the agent reflected on nothing.")
+
+
 async def agent_memory(settings: Settings, tenant: str, agent: str, run: str | None) -> AgentMemory:
     """The agent's events, without vectors; of one run alone when it is named. Raises NotFound when there are none."""
     path = settings.journal.path
@@ -61,6 +85,22 @@ async def agent_memory(settings: Settings, tenant: str, agent: str, run: str | N
         whose = f"{tenant}/{agent}" if run is None else f"run {run!r} of {tenant}/{agent}"
         raise NotFound(f"{path} has no event of {whose}.", "Look at the names: they are those of the topics.")
     return memory
+
+
+def _lesson(one: Reflection, memory: AgentMemory) -> dict[str, Any]:
+    """One reflection for machines."""
+    return {
+        "run": one.run,
+        "step": one.step or None,
+        "tool": one.tool,
+        "goal": one.goal,
+        "ok": one.ok,
+        "tried": [{"tool": each.tool, "failed": each.problem is not None} for each in one.attempts],
+        "problem": one.problem,
+        "otherwise": one.otherwise,
+        "authority": one.authority,
+        "events": [memory.events[row].id for row in one.rows],
+    }
 
 
 def _drawn(title: str, rows: list[TreeRow], tools: list[str]) -> Tree:

@@ -28,6 +28,7 @@ from beforehand.memory.facts import FactBook
 from beforehand.memory.flows import Flows
 from beforehand.memory.interpretations import Interpretations, statements_of
 from beforehand.memory.nearest import Nearest
+from beforehand.memory.reflections import Reflections
 from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of, derived, vouched_for
 from beforehand.memory.session import Session
 from beforehand.memory.shelf import Shelf
@@ -92,6 +93,7 @@ class AgentMemory:
         self.flows = Flows()
         self.digests = Digests()
         self.interpretations = Interpretations()
+        self.reflections = Reflections()
         self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 
@@ -127,6 +129,7 @@ class AgentMemory:
         dropped = session.take(entry)
         self.flows.take(entry, session)
         event = self._remember(entry, entry.message, session, cold=cold) if isinstance(entry.message, Event) else None
+        self.reflections.take(entry, session, event, self.events, self.timeline)
         return Taken(session, session.position, event, dropped)
 
     def _interpret(self, entry: Entry, made: Interpretation, session: Session) -> None:

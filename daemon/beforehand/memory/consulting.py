@@ -1,4 +1,4 @@
-"""How something is done here: the workflows that a question is about."""
+"""How something is done here, and what went wrong: the workflows that a question is about, and which questions are."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ _HOW: Final = re.compile(
     r"|怎么|怎麼|怎样|怎樣|如何|流程|步骤|步驟|手順|やり方|어떻게|절차",
     re.IGNORECASE,
 )
+_LESSONS: Final = re.compile(
+    r"\bwhat (?:went|goes|has gone|had gone) wrong\b|\bwhat (?:failed|has failed|did (?:i|we|you) learn)\b"
+    r"|\bwhy (?:did|does|has|have)\b.*\bfail(?:ed)?\b|\blessons?\b|\bmistakes?\b|\bdo (?:otherwise|differently)\b"
+    r"|教训|教訓|学到|出了什么问题|哪里出错|为什么.*失败|為什麼.*失敗|なぜ.*失敗|反省|교훈|왜.*실패",
+    re.IGNORECASE,
+)
 _OWN_TASK: Final = 0.5
 """What it counts beside the words of the question that a workflow belongs to the run's own sort of task."""
 
@@ -22,6 +28,11 @@ _OWN_TASK: Final = 0.5
 def asks_how(query: str) -> bool:
     """Whether a question is about the way to do something."""
     return _HOW.search(query) is not None
+
+
+def asks_lessons(query: str) -> bool:
+    """Whether a question is about what went wrong, or what was learned from it (English, Chinese, Japanese, Korean)."""
+    return _LESSONS.search(query) is not None
 
 
 def consult(flows: Flows, query: str, task_type: str, k: int) -> list[tuple[Workflow, float]]:

@@ -52,7 +52,7 @@ class Flows:
                 if went is not None:
                     self._over(session, went, told=False)
             case Feedback(outcome=outcome) if outcome is not None:
-                self._over(session, _is_success(outcome), told=True)
+                self._over(session, is_success(outcome), told=True)
             case _:
                 pass
 
@@ -136,5 +136,6 @@ def _went(itinerary: Itinerary) -> bool | None:
     return all(itinerary.steps[step].ok is not False for step in itinerary.order)
 
 
-def _is_success(outcome: str | float) -> bool:
+def is_success(outcome: str | float) -> bool:
+    """Whether an outcome that an agent tells of its run is a good one."""
     return outcome == "success" if isinstance(outcome, str) else outcome >= 0.5

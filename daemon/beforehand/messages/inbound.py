@@ -26,7 +26,9 @@ from beforehand.messages.values import (
 
 Kind = Literal["message", "action", "observation", "reflection", "note"]
 Role = Literal["user", "agent", "tool", "system"]
-Mode = Literal["auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "summary", "aggregate"]
+Mode = Literal[
+    "auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "reflection", "summary", "aggregate"
+]
 
 
 class FactClaim(Sent):

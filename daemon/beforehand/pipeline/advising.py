@@ -1,4 +1,4 @@
-"""What workflows say before a step, as items of its packet."""
+"""What experience says before a step, as items of its packet: workflows, and failures of steps like it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Why
+from beforehand.pipeline.reflecting import warnings_for
 from beforehand.pipeline.runbook import Runbook
 
 
-def advised(memory: AgentMemory, session: Session, step: Step, book: Runbook) -> list[Choice]:
-    """The items, none where there is nothing to say; what is about a later step is said before one step alone."""
-    choices = ((advice, _choice(advice)) for advice in advise(memory.flows, session, step))
-    return [choice for advice, choice in choices if not advice.ahead or _is_new(choice, step, book)]
+def advised(memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> list[Choice]:
+    """The items, none where there is nothing to say.
+
+    What is about a later step is said before one step alone, and so is a failure of a step like this one. A tool's
+    failures are counted, or the newest is told with what to do otherwise; not both.
+    """
+    advice = advise(memory.flows, session, step)
+    failures = warnings_for(memory, session, step, now_us, counted=any(one.sort == "risk" for one in advice))
+    choices = [(True, failure) for failure in failures]
+    choices += [(one.ahead, _choice(one)) for one in advice if not (failures and one.sort == "risk")]
+    return [choice for once, choice in choices if not once or _is_new(choice, step, book)]
 
 
 def _choice(advice: Advice) -> Choice:

@@ -17,7 +17,7 @@ from beforehand.errors import NotFound
 from beforehand.index.passages import Passage
 from beforehand.index.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.consulting import asks_how
+from beforehand.memory.consulting import asks_how, asks_lessons
 from beforehand.memory.overviews import asks_overview, rows_of, whole_run
 from beforehand.memory.recall import Channel, Found
 from beforehand.memory.router import Vector, recall
@@ -34,6 +34,7 @@ from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.questions import Reading, read
+from beforehand.pipeline.reflecting import reflections_for
 from beforehand.pipeline.sums import sums_for
 from beforehand.ports import Clock, Embedder, Measures
 from beforehand.settings import MemorySettings
@@ -42,7 +43,7 @@ from beforehand.trigger.policy import Policy
 _log = structlog.get_logger()
 _ITEM_OVERHEAD: Final = 400
 """Bytes of an item beside its text, at most."""
-Part = Channel | Literal["workflow", "summary", "aggregate"]
+Part = Channel | Literal["workflow", "reflection", "summary", "aggregate"]
 """What a question is put to: a channel that finds events, or what was derived from them."""
 _ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "auto": ("exact", "facts", "tree"),
@@ -52,6 +53,7 @@ _ROUTES: Final[dict[str, tuple[Part, ...]]] = {
     "tree": ("tree",),
     "facts": ("facts",),
     "workflow": ("workflow",),
+    "reflection": ("reflection",),
     "summary": ("summary",),
     "aggregate": ("aggregate",),
 }
@@ -63,6 +65,7 @@ _WHY: Final[dict[Part, str]] = {
     "semantic": "asked for",
     "timeline": "the question names a stretch of time or order",
     "workflow": "the question is about the way to do something",
+    "reflection": "the question is about what went wrong, or what was learned from it",
     "aggregate": "counts and sums over a stretch of the run",
     "summary": "the question asks for an overview, or nothing else had an answer",
     "window": "nothing else had an answer: the newest events of the run",
@@ -177,6 +180,9 @@ class Answers:
         answered.asked.append(part)
         if part == "workflow":
             answered.derived.extend((part, choice) for choice in workflows_for(memory, session, reading.question))
+        elif part == "reflection":
+            lessons = reflections_for(memory, session, reading.question, self.clock.now_us())
+            answered.derived.extend((part, choice) for choice in lessons)
         elif part == "summary":
             answered.derived.extend((part, choice) for choice in summaries_for(memory, session, reading, vector))
         elif part == "tree" and not reading.question.query:
@@ -214,12 +220,14 @@ def planted(settings: MemorySettings) -> Trees:
 
 
 def _routed(parts: tuple[Part, ...], reading: Reading) -> tuple[Part, ...]:
-    """`auto`: a stretch of time goes to the timeline, a way to do something to workflows, an overview to summaries."""
+    """`auto`: time goes to the timeline, ways to workflows, what went wrong to reflections, overviews to summaries."""
     query = reading.question.query
     if asks_overview(query):
         return ("summary",)
     if reading.windowed:
         parts = (*parts, "timeline") if query else ("timeline",)
+    if asks_lessons(query):
+        parts = ("reflection", *parts)
     return ("workflow", *parts) if asks_how(query) else parts
 
 

@@ -111,7 +111,7 @@ class Foresight:
             if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, step.id, now_us)
         ]
         if self._policy.workflows:
-            choices += advised(memory, session, step, book)
+            choices += advised(memory, session, step, book, now_us)
         model = "none" if self._model is None else self._model.card.name
         choices += [
             _said(memory, session, decided, index, now_us, model) for index in decided.said[: limits.PACKET_ITEMS]

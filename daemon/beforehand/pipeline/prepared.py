@@ -22,7 +22,8 @@ def basis(memory: AgentMemory, session: Session, step: Step, book: Runbook) -> B
     """All that a decision is made from, but the time: equal for two moments between which nothing changed."""
     plan = session.itinerary
     announced = step.announcement, step.space, step.mutates
-    learned = memory.flows.version, memory.useful.ratings, memory.interpretations.count
+    versions = memory.flows.version, memory.reflections.version, memory.interpretations.count
+    learned = *versions, memory.useful.ratings
     return len(memory.events), id(plan.plan), plan.last_ok, *announced, book.finals, *learned
 
 

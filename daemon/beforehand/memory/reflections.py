@@ -1,0 +1,210 @@
+"""Reflection at milestones: when a step ends or a run is over, what it taught is kept for the next like it.
+
+A fold over the agent's messages, like everything else here: no message is made, and a restart loses nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from beforehand import limits
+from beforehand.index.segmentation import name_words, terms
+from beforehand.index.timeline import Timeline
+from beforehand.memory.flows import is_success
+from beforehand.memory.looking_back import LOOKED_AT, Reflection, alike, look_back
+from beforehand.memory.remembered import Remembered
+from beforehand.memory.session import Session
+from beforehand.memory.steps import Order, Step
+from beforehand.messages.entry import Entry
+from beforehand.messages.inbound import Feedback, StepMark
+
+Milestone = tuple[str, str]
+"""Run, and step or ''."""
+_WHOLE: Final = ""
+_MARKS: Final = 32
+"""Beginnings and ends of steps that are looked at for the one that was under way, the newest."""
+_OF_TOOL: Final = 16
+"""Reflections of one tool that a step is held against, the newest."""
+HEALED: Final = 3
+"""Steps of its sort that went well after a failure, from which on nobody is warned of it."""
+
+
+@dataclass(slots=True)
+class _Tried:
+    """A run under way: rows of its events by step ('': of none), and the step of its newest call.
+
+    marks: of a run that counts, in the order in which its agent made them: step, and whether it began.
+    """
+
+    rows: dict[str, list[int]] = field(default_factory=dict)
+    calling: str = _WHOLE
+    count: int = 0
+    marks: list[tuple[tuple[int, int], str, bool]] = field(default_factory=list)
+
+    def under_way(self, order: tuple[int, int]) -> str:
+        """The step that was under way then, whichever came first, the mark or what happened; '' when none was."""
+        place = bisect_left(self.marks, (order,))
+        ended = set()
+        for _, step, began in reversed(self.marks[max(0, place - _MARKS) : place]):
+            if began and step not in ended:
+                return step
+            ended.add(step)
+        return _WHOLE
+
+
+class Reflections:
+    """The newest limits.REFLECTIONS of one agent. version: grows when there is something new to tell.
+
+    What nobody vouches for teaches nothing.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._tried: OrderedDict[str, _Tried] = OrderedDict()
+        self._kept: OrderedDict[Milestone, Reflection] = OrderedDict()
+        self._by_tool: dict[str, dict[Milestone, None]] = {}
+        self._well: Counter[Milestone] = Counter()
+
+    def take(
+        self,
+        entry: Entry,
+        session: Session,
+        event: Remembered | None,
+        events: Sequence[Remembered],
+        timeline: Timeline,
+    ) -> None:
+        """Fold in one message that the session has taken. event: it as remembered. events: all, by row."""
+        message = entry.message
+        if event is not None:
+            if event.kind in LOOKED_AT and event.vouched:
+                step = session.itinerary.steps.get(self._happened(session, event, session.order_key(entry)))
+                telling = event.ok is False or event.kind == "reflection"
+                if step is not None and step.ended and (telling or (session.scope.run, step.id) in self._kept):
+                    self._look_back(session, step, events, timeline)
+        elif isinstance(message, StepMark):
+            order = session.order_key(entry)
+            if order is not None:
+                insort(self._of(session.scope.run).marks, (order, message.step, message.phase == "begin"))
+            if message.phase == "end" and not session.overruled:
+                self._look_back(session, session.itinerary.steps[message.step], events, timeline)
+        elif isinstance(message, Feedback) and message.outcome is not None:
+            self._over(session, is_success(message.outcome), events, timeline)
+
+    def all(self) -> list[Reflection]:
+        """All that are kept, the newest first."""
+        return list(reversed(self._kept.values()))
+
+    def bearing(self, session: Session, step: Step, most: int) -> list[tuple[Reflection, int]]:
+        """Failures of steps like this one, the newest first, each with how many such steps went well since.
+
+        The first step of a run is told of runs with a goal like its plan's that failed.
+        """
+        if not self._kept:
+            return []
+        found = self._like(step)
+        goal = session.itinerary.plan.goal if session.itinerary.plan is not None else ""
+        if goal and session.itinerary.ordinal(step.id) == 1:
+            whole = (key for key, one in reversed(self._kept.items()) if not key[1] and one.ok is False)
+            found += [key for key in whole if key[0] != session.scope.run and alike(self._kept[key].goal, goal)]
+        told = ((self._kept[key], self._well[key]) for key in dict.fromkeys(found))
+        return [(one, well) for one, well in told if one.troubled and well < HEALED][:most]
+
+    def about(self, query: str, most: int) -> list[Reflection]:
+        """Those that share most words with a question, then the newest; an empty question gets the newest."""
+        wanted = frozenset(terms(query))
+        scored = [
+            (-len(wanted & frozenset(terms(f"{one.tool or ''} {one}"))), place, one)
+            for place, one in enumerate(self.all())
+        ]
+        return [one for _, _, one in sorted(scored, key=lambda each: each[:2])[:most]]
+
+    def _of(self, run: str) -> _Tried:
+        tried = self._tried.get(run)
+        if tried is None:
+            tried = self._tried[run] = _Tried()
+            if len(self._tried) > limits.TRAIL_RUNS:
+                self._tried.popitem(last=False)
+        return tried
+
+    def _happened(self, session: Session, event: Remembered, order: Order) -> str:
+        """Note an event; the step that it belongs to: the one it names, its call's, or the one under way."""
+        tried = self._of(session.scope.run)
+        step = event.step or (tried.calling if event.kind == "observation" else _WHOLE)
+        if not step:
+            step = (session.itinerary.current or _WHOLE) if order is None else tried.under_way(order)
+        if event.kind == "action":
+            tried.calling = step
+        if tried.count < limits.TRAIL_EVENTS:
+            tried.count += 1
+            tried.rows.setdefault(step, []).append(event.row)
+        return step
+
+    def _look_back(self, session: Session, step: Step, events: Sequence[Remembered], timeline: Timeline) -> None:
+        """A step ended, or something of it came late."""
+        tried = self._tried.get(session.scope.run)
+        rows = [] if tried is None else tried.rows.get(step.id, [])
+        found = look_back(session.scope.run, step, step.ok, _in_order(rows, session, events, timeline))
+        if found is not None:
+            self._keep(found)
+        elif step.ok is not False:
+            self._went_well(step)
+
+    def _over(self, session: Session, success: bool, events: Sequence[Remembered], timeline: Timeline) -> None:  # noqa: FBT001
+        """The run is over: its open steps, then the run as a whole, of which the plan says the goal."""
+        tried = self._tried.get(session.scope.run, _Tried())
+        milestones = [(step, step.ok, tried.rows.get(step.id, [])) for step in session.itinerary.open_steps()]
+        plan = session.itinerary.plan
+        whole = Step(_WHOLE, goal="" if plan is None else plan.goal)
+        rows = tried.rows.get(_WHOLE, []) if success else [row for rows in tried.rows.values() for row in rows]
+        for step, ok, its_rows in [*milestones, (whole, success, rows)]:
+            found = look_back(session.scope.run, step, ok, _in_order(its_rows, session, events, timeline))
+            if found is not None:
+                self._keep(found)
+
+    def _like(self, step: Step) -> list[Milestone]:
+        """Of the newest of its tool those that a step is like, the newest first."""
+        kept = self._by_tool.get(step.tool or "")
+        if kept is None:
+            return []
+        needs = frozenset().union(*map(name_words, step.needs))
+        return [key for key in islice(reversed(kept), _OF_TOOL) if self._kept[key].resembles(step.goal, needs)]
+
+    def _went_well(self, step: Step) -> None:
+        for key in self._like(step):
+            self._well[key] += 1
+            self.version += self._well[key] == HEALED
+
+    def _keep(self, found: Reflection) -> None:
+        key = found.run, found.step
+        self._drop(key)
+        self._kept[key] = found
+        for tool in _tools(found):
+            self._by_tool.setdefault(tool, {})[key] = None
+        self.version += 1
+        if len(self._kept) > limits.REFLECTIONS:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Milestone) -> None:
+        before = self._kept.pop(key, None)
+        self._well.pop(key, None)
+        for tool in () if before is None else _tools(before):
+            del self._by_tool[tool][key]
+            if not self._by_tool[tool]:
+                del self._by_tool[tool]
+
+
+def _tools(found: Reflection) -> Iterator[str]:
+    """Tools before whose steps it is told: the step's own, and those that failed; '' for a step without one."""
+    own = [found.tool or ""] if found.step else []
+    yield from dict.fromkeys([*own, *(one.tool for one in found.failures)])
+
+
+def _in_order(
+    rows: Sequence[int], session: Session, events: Sequence[Remembered], timeline: Timeline
+) -> list[Remembered]:
+    return [events[row] for row in sorted(rows, key=lambda row: timeline.place(row, session.code))]
