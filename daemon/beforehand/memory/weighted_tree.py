@@ -7,12 +7,13 @@ comes back when it is used again.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Final
 
 from beforehand import limits
 from beforehand.memory.digests import is_decision
 from beforehand.memory.remembered import Remembered
+from beforehand.memory.sameness import gist
 from beforehand.memory.standing import is_standing
 from beforehand.memory.weights import CONFIDENCE, IMPORTANCE, KEPT_KINDS, Node, NodeKind, Weights
 
@@ -32,7 +33,7 @@ class WeightedTree:
         self.live = 1
         self._steps: dict[str, Node] = {}
         self._call: Node | None = None
-        self._same: dict[tuple[str, str], Node] = {}
+        self._same: dict[tuple[str, Hashable], Node] = {}
         self._values: dict[str, Node] = {}
 
     @property
@@ -76,13 +77,16 @@ class WeightedTree:
     def add(self, event: Remembered, *, claims: bool) -> Node:
         """Hang an event below what is active; a result hangs below its call. claims: whether it claims a fact.
 
-        The very same words of the same kind are one node, used once more; values that differ are never merged.
+        What says the same in another form is one node of its kind, used once more; values that differ are never merged.
         """
         self.events += 1
         kind = _kind(event, claims=claims)
-        same = self._same.get((kind, event.text.casefold())) if event.text and kind != "call" else None
+        said = gist(event.text) if event.text and kind != "call" else None
+        same = None if said is None else self._same.get((kind, said))
         if same is not None:
             same.rows.append(event.row)
+            same.importance = max(same.importance, event.importance)
+            same.confidence = max(same.confidence, CONFIDENCE[event.authority])
             self._touch(same, used=True)
             return same
         parent = self._call if kind == "result" and self._call is not None else self.active
@@ -94,7 +98,7 @@ class WeightedTree:
             for source in list(self._sources(event)):
                 self._touch(source, used=True)
         else:
-            self._same[kind, event.text.casefold()] = node
+            self._same[kind, said] = node
             self._values.update((value, node) for value in _values(event))
         return node
 
