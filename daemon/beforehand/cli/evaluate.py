@@ -40,8 +40,8 @@ def command(
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            help="nothing, newest, lexical, dense, hybrid, rules, full, needs (full, where a step names any), frugal, "
-            "balanced, generous."
+            help="nothing, kept (all that memory has of the run, without a budget), newest, lexical, dense, hybrid, "
+            "rules, full, needs (full, where a step names any), frugal, balanced, generous."
         ),
     ] = None,
     budget: Annotated[list[int] | None, typer.Option(min=1, help="Tokens; may be given several times.")] = None,

@@ -154,6 +154,7 @@ def policies(
     """What can be compared, by name: agents that search when asked, the daemon without and with a model."""
     known: dict[str, Callable[[], Shower]] = {
         "nothing": lambda: nothing,
+        "kept": lambda: kept,
         "newest": lambda: last,
         "lexical": lambda: searching("lexical"),
         "rules": partial(_packets, packs, policy, None, embedder),
@@ -186,6 +187,14 @@ def where_needs(packets: Packets) -> Shower:
 def nothing(_: Stop, __: Matter, ___: int) -> Shown:
     """An agent without memory."""
     return Shown("", (), 0)
+
+
+def kept(stop: Stop, _: Matter, __: int) -> Shown:
+    """All that memory holds of the run, without a budget: the most that a packet can carry, since secrets are gone."""
+    events = [stop.memory.events[row] for row in reversed(_newest_first(stop))]
+    told = "\n".join(event.text for event in events)
+    passages = (passage.text for event in events for passage in event.passages)
+    return Shown("\n".join([told, *passages]), (), count_tokens(told))
 
 
 def last(stop: Stop, _: Matter, budget: int) -> Shown:

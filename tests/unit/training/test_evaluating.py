@@ -38,8 +38,16 @@ def test_every_policy_meets_the_same_steps_within_its_budget():
     assert {(score.steps, score.needed) for score in scores.values()} == {
         (sum(len(run.calls()) for run in RUNS), sum(len(call.needed) for run in RUNS for call in run.calls()))
     }
-    for (_, budget), score in scores.items():
-        assert score.tokens <= budget * score.steps
+    for (who, budget), score in scores.items():
+        assert who == "kept" or score.tokens <= budget * score.steps
+
+
+def test_no_packet_carries_more_than_memory_kept_and_that_is_all_but_secrets():
+    scores = compared()
+    kept = scores.pop(("kept", 256))
+    assert kept.carried == kept.needed
+    assert max(score.carried for score in scores.values()) <= kept.carried
+    assert kept.tokens > 2 * max(score.tokens for score in scores.values())
 
 
 def test_an_agent_without_memory_carries_nothing_and_the_daemon_most():
