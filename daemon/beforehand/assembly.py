@@ -26,8 +26,6 @@ from beforehand.lifecycle.daemon import Daemon
 from beforehand.lifecycle.enrolling import Enrolling, arm_builder
 from beforehand.lifecycle.models_in_use import models_in_use, trigger_model
 from beforehand.lifecycle.reloading import Reloading
-from beforehand.memory.fact_sources import FactSources
-from beforehand.memory.path_rules import PathRule
 from beforehand.messages import codec
 from beforehand.messages.interpretation import Use
 from beforehand.messages.outbound import CumulativeReceipt, Receipt
@@ -39,6 +37,7 @@ from beforehand.pipeline.interpreting import Interpreting
 from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
+from beforehand.pipeline.reading import reading_of
 from beforehand.pipeline.shadow import Models
 from beforehand.pipeline.trials import Trials
 from beforehand.pipeline.way import Pipeline
@@ -46,7 +45,7 @@ from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.ports.language_model import LanguageModel
 from beforehand.ports.segments import Segments
 from beforehand.replay import Replay
-from beforehand.settings import FactsSettings, LanguageModelSettings, PolicySettings, Settings
+from beforehand.settings import LanguageModelSettings, PolicySettings, Settings
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import APPETITES, Policy
 
@@ -198,13 +197,7 @@ def _memories(settings: Settings, journal: Journal, embedder: Embedder | None, m
     kept = segments(settings, measures, journal.key_of) if isinstance(journal, SqliteJournal) else None
     named = settings.memory
     bounds = Bounds(named.agents_hot, named.bytes, named.agent_events)
-    return Memories(journal, embedder, SemanticWindows, measures, bounds, kept, fact_sources(settings.facts))
-
-
-def fact_sources(settings: FactsSettings) -> FactSources:
-    """Where facts come from beside `facts` of events."""
-    rules = (PathRule(rule.tool, rule.each, rule.subject, tuple(rule.attributes)) for rule in settings.paths)
-    return FactSources(tuple(rules), settings.statements)
+    return Memories(journal, embedder, SemanticWindows, measures, bounds, kept, reading_of(settings))
 
 
 def segments(settings: Settings, measures: Measures, key_of: KeyOf = no_key) -> Segments | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from pydantic_settings import (
 )
 
 from beforehand import limits
+from beforehand.index.withholding import Personal, Secret
 from beforehand.memory.retention import Period, Retention
 from beforehand.messages import topics
 from beforehand.messages.inbound import Kind
@@ -176,6 +178,14 @@ class FactsSettings(Section):
     paths: list[PathRuleSettings] = Field([], description="rules that find facts in the results of tools")
 
 
+class RedactionSettings(Section):
+    """What leaves a message before anything is made of it, beside secrets. The journal has messages as they came."""
+
+    keep: list[Secret] = Field([], description="names of secrets that are passed on here, and so are remembered")
+    personal: list[Personal] = Field([], description="personal data that goes too: email, phone, card, iban")
+    patterns: list[re.Pattern[str]] = Field([], description="regular expressions of what else goes")
+
+
 class PeriodSettings(Section):
     """How long something is kept."""
 
@@ -275,6 +285,7 @@ class Settings(BaseSettings):
     models: ModelsSettings = ModelsSettings()
     memory: MemorySettings = MemorySettings()
     facts: FactsSettings = FactsSettings()
+    redaction: RedactionSettings = RedactionSettings()
     retention: RetentionSettings = RetentionSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     experiments: ExperimentSettings = ExperimentSettings()

@@ -13,7 +13,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from beforehand import assembly
 from beforehand.backends.clocks import SystemClock
 from beforehand.cli.journals import entries
 from beforehand.cli.keep import existing
@@ -26,6 +25,7 @@ from beforehand.memory.record import FOREVER, Record, Standing
 from beforehand.messages.emptied import erased_at
 from beforehand.messages.values import instant, micros, moment, rfc3339
 from beforehand.pipeline.claimed import note_of
+from beforehand.pipeline.reading import reading_of
 
 
 class View(StrEnum):
@@ -94,7 +94,7 @@ def _read(config: Path | None, journal: Path | None, agent: str) -> tuple[AgentM
     """The agent's memory without vectors, and how many of its messages were erased when."""
     tenant, name = tenant_and_agent(agent)
     settings = load(config, journal={"path": existing(config, journal)})
-    memory = AgentMemory(tenant, name, None, assembly.fact_sources(settings.facts))
+    memory = AgentMemory(tenant, name, None, reading_of(settings))
     erased: Counter[str] = Counter()
 
     async def fold() -> None:

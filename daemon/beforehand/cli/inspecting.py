@@ -12,7 +12,6 @@ import typer
 from rich.markup import escape
 from rich.tree import Tree
 
-from beforehand import assembly
 from beforehand.cli.journals import entries
 from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
@@ -20,6 +19,7 @@ from beforehand.index.timeline import TreeRow
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.looking_back import Reflection
 from beforehand.messages.values import moment
+from beforehand.pipeline.reading import reading_of
 from beforehand.settings import Settings
 
 _TOOLS = 3
@@ -77,7 +77,7 @@ async def agent_memory(settings: Settings, tenant: str, agent: str, run: str | N
     path = settings.journal.path
     if not path.is_file():
         raise NotFound(f"no journal {path}.", "Name the daemon's journal with --journal or --config.")
-    memory = AgentMemory(tenant, agent, None, assembly.fact_sources(settings.facts))
+    memory = AgentMemory(tenant, agent, None, reading_of(settings))
     async for entry in entries(settings.journal, tenant, agent):
         if run is None or entry.scope.run == run:
             memory.take(entry)

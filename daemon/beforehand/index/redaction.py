@@ -9,7 +9,7 @@ so do ids, order numbers and page tokens, which are what an agent needs. Every p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final, NamedTuple
 
 MARK: Final = "[redacted]"
@@ -25,14 +25,17 @@ class _Rule(NamedTuple):
     cue: re.Pattern[str] | None = None
 
 
-def redact(text: str) -> tuple[str, int]:
-    """`text` without secrets, and how many were taken out. A text without any is returned as it is."""
+def redact(text: str, keep: Collection[str] = ()) -> tuple[str, int]:
+    """`text` without secrets, and how many were taken out. A text without any is returned as it is.
+
+    keep: words, as `word_of` writes them, that name no secret here.
+    """
     low = text.lower()
     count = 0
     if "-----begin" in low:
         text, count = _without_keys(text)
     for place in _tried(low):
-        text, found = _replaced(text, _RULES[place])
+        text, found = _replaced(text, _RULES[place], keep)
         count += found
     return text, count
 
@@ -46,38 +49,37 @@ def _tried(low: str) -> list[int]:
     return sorted(set(places))
 
 
-def redact_field(name: str, value: str) -> tuple[str, int]:
+def redact_field(name: str, value: Any, keep: Collection[str] = ()) -> tuple[Any, int]:
     """The value of a named field (a JSON key, a header) without secrets; `name` alone may make it one."""
-    if _names_secret(name) and not _refers(value) and value.strip():
+    if isinstance(value, str) and _names_secret(name, keep) and not _refers(value) and value.strip():
         return MARK, 1
-    return redact(value)
+    if isinstance(value, int) and not isinstance(value, bool) and _PERSONAL_NAME.search(name):
+        return (MARK, 1) if _names_secret(name, keep) else (value, 0)
+    if isinstance(value, list) and _names_secret(name, keep):
+        parts = [redact_field(name, part, keep) for part in value]
+        return [part for part, _ in parts], sum(count for _, count in parts)
+    return redact_data(value, keep)
 
 
-def redact_data(data: Any) -> tuple[Any, int]:
+def redact_data(data: Any, keep: Collection[str] = ()) -> tuple[Any, int]:
     """JSON data without secrets: every text in it is redacted, with the key that it stands under in mind.
 
     The structure stays. Numbers stay too, except under a name that says password or PIN. Depth is bounded by the codec.
     """
     if isinstance(data, str):
-        return redact(data)
+        return redact(data, keep)
     if isinstance(data, list):
-        parts = [redact_data(part) for part in data]
+        parts = [redact_data(part, keep) for part in data]
         return [part for part, _ in parts], sum(count for _, count in parts)
     if isinstance(data, dict):
-        fields = {name: _field(str(name), value) for name, value in data.items()}
+        fields = {name: redact_field(str(name), value, keep) for name, value in data.items()}
         return {name: value for name, (value, _) in fields.items()}, sum(count for _, count in fields.values())
     return data, 0
 
 
-def _field(name: str, value: Any) -> tuple[Any, int]:
-    if isinstance(value, str):
-        return redact_field(name, value)
-    if isinstance(value, int) and not isinstance(value, bool) and _PERSONAL_NAME.search(name):
-        return MARK, 1
-    if isinstance(value, list) and _names_secret(name):
-        parts = [_field(name, part) for part in value]
-        return [part for part, _ in parts], sum(count for _, count in parts)
-    return redact_data(value)
+def word_of(name: str) -> str:
+    """The name of a secret in one spelling: `api_key`, `API key` and `ApiKey` are one."""
+    return _BETWEEN.sub("", name).casefold().removesuffix("s")
 
 
 _PERSONAL: Final = r"pass(?:word|wd|phrase|code)|pwd|passwort|密码|密碼|口令|パスワード|비밀번호|contraseña"
@@ -86,6 +88,7 @@ _NAMES: Final = (
     rf"{_PERSONAL}|secret|token|api[_\- ]?key|access[_\-]?key(?:[_\-]?id)?"
     r"|(?:private|auth|encryption|signing|master|account)[_\- ]?key|credentials?"
 )
+_BETWEEN: Final = re.compile(r"[_\-. ]")
 _PERSONAL_NAME = re.compile(rf"(?:{_PERSONAL}|(?:^|[_\-.])pin)$", re.IGNORECASE)
 _SECRET_NAME = re.compile(rf"(?:{_NAMES}|authorization|(?:^|[_\-.])pin)$", re.IGNORECASE)
 _HARMLESS_NAME = re.compile(
@@ -108,8 +111,9 @@ _PROSE = re.compile(
 )
 
 
-def _names_secret(name: str) -> bool:
-    return bool(_SECRET_NAME.search(name)) and not _HARMLESS_NAME.search(name)
+def _names_secret(name: str, keep: Collection[str]) -> bool:
+    found = _SECRET_NAME.search(name)
+    return found is not None and not _HARMLESS_NAME.search(name) and word_of(found.group()) not in keep
 
 
 def _refers(value: str) -> bool:
@@ -147,7 +151,7 @@ def _assigned(match: re.Match[str]) -> str | None:
 
 def _stated(match: re.Match[str]) -> str | None:
     """`the password is hunter2`: prose, so the value has to look like no word."""
-    before, stated = match.groups()
+    before, _, stated = match.groups()
     secret = stated.rstrip(".:!?)")
     if _refers(secret) or secret.isalpha() or not secret:
         return None
@@ -212,8 +216,8 @@ _RULES: Final = (
     _Rule(
         ("pass", "密", "パスワード", "비밀", "pin ", "token", "secret", "api key"),
         re.compile(
-            rf"((?:{_PERSONAL}|\bpin(?: code)?|token|api key|secret)\s?(?:is|was|are|是|为|は)\s?:?\s{{0,4}}[\"'`]?)"
-            r"([^\s\"'`,;，。]{4,})",
+            rf"((?P<name>{_PERSONAL}|\bpin(?: code)?|token|api key|secret)"
+            r"\s?(?:is|was|are|是|为|は)\s?:?\s{0,4}[\"'`]?)([^\s\"'`,;，。]{4,})",
             re.IGNORECASE,
         ),
         _stated,
@@ -231,12 +235,13 @@ for _place, _rule in enumerate(_RULES):
         _HINTED.setdefault(next((mark for mark in "_-:./" if mark in _hint), ""), []).append((_hint, _place))
 
 
-def _replaced(text: str, rule: _Rule) -> tuple[str, int]:
+def _replaced(text: str, rule: _Rule, keep: Collection[str]) -> tuple[str, int]:
     count = 0
 
     def one(match: re.Match[str]) -> str:
         nonlocal count
-        plain = rule.replace(match)
+        kept = bool(keep) and word_of(match.groupdict().get("name") or "") in keep
+        plain = None if kept else rule.replace(match)
         if plain is None:
             return match.group()
         count += 1

@@ -15,7 +15,6 @@ from beforehand.index.echo import strip_data, strip_packets
 from beforehand.index.entities import Entities
 from beforehand.index.lexical import Lexical
 from beforehand.index.passages import split
-from beforehand.index.redaction import redact, redact_data
 from beforehand.index.segmentation import terms
 from beforehand.index.semantic import VectorIndex
 from beforehand.index.timeline import Timeline
@@ -23,11 +22,11 @@ from beforehand.index.topic_tree import TopicTree
 from beforehand.memory.claims import unsaid
 from beforehand.memory.codes import Codes
 from beforehand.memory.digests import Digests
-from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.facts import FactBook
 from beforehand.memory.flows import Flows
 from beforehand.memory.interpretations import Interpretations, statements_of
 from beforehand.memory.nearest import Nearest
+from beforehand.memory.reading import Reading
 from beforehand.memory.reflections import Reflections
 from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of, derived, vouched_for
 from beforehand.memory.session import Session
@@ -63,7 +62,7 @@ class AgentMemory:
         tenant: str,
         agent: str,
         vectors: VectorIndex | None = None,
-        fact_sources: FactSources = FactSources(),  # noqa: B008  a frozen value
+        reading: Reading = Reading(),  # noqa: B008  a frozen value
     ) -> None:
         self.tenant = tenant
         self.agent = agent
@@ -78,7 +77,7 @@ class AgentMemory:
         self.traits = Traits()
         self.wordings = Wordings()
         self.facts = FactBook()
-        self._fact_sources = fact_sources
+        self._reading = reading
         self.codes = Codes()
         self.shelf = Shelf()
         self.slots = Slots()
@@ -122,6 +121,7 @@ class AgentMemory:
         cold: an event that is too old for its words to be kept; cold ones come before all others.
         """
         self.messages += 1
+        entry = self._reading.screened(entry)
         session = self.session(entry.scope.run)
         if isinstance(entry.message, Interpretation):
             self._interpret(entry, entry.message, session)
@@ -176,7 +176,7 @@ class AgentMemory:
         parent = None if event.parent is None else self._rows.get((entry.scope.run, event.parent))
         said_by = authority_of(event.source, event.role)
         authority, through = derived(said_by, event.kind, None if parent is None else self.events[parent])
-        text, data, args = _clean(event)
+        text, data, args = _own(event)
         telling = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
         passages = split(text, data, unsaid(event, text, data) if args is None else args) if telling else []
         worthy = telling and not cold
@@ -208,7 +208,7 @@ class AgentMemory:
         self._heard.append(max(entry.received_us, self._heard[-1] if self._heard else 0))
         self._rows[entry.scope.run, entry.id] = row
         self._index(kept, cuts, entry, session)
-        found = self._fact_sources.of(entry, event, text, data, passages, authority)
+        found = self._reading.facts.of(entry, event, text, data, passages, authority)
         if found:
             self.facts.take(entry, found, row, authority)
         session.said.take(kept, self.shelf, self.shelf.put(kept, cuts))
@@ -237,12 +237,9 @@ class AgentMemory:
             self._standing += [(event.row, number) for number in said]
 
 
-def _clean(event: Event) -> tuple[str, Any, Any]:
-    """Text, data and arguments as they may be remembered: without secrets, and without our own packets in them."""
-    text, _ = redact(strip_packets(event.text))
-    data, _ = redact_data(strip_data(event.data))
-    args, _ = redact_data(strip_data(event.args))
-    return text, data, args
+def _own(event: Event) -> tuple[str, Any, Any]:
+    """Text, data and arguments without our own packets in them."""
+    return strip_packets(event.text), strip_data(event.data), strip_data(event.args)
 
 
 def _spelled(event: Remembered, cuts: list[Cut]) -> list[str]:

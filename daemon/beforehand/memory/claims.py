@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 import orjson
 
 from beforehand.index.echo import strip_data
-from beforehand.index.redaction import redact, redact_data, redact_field
 from beforehand.index.segmentation import STOP_TERMS, name_words
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -136,13 +135,13 @@ class Statement:
 
 
 def stated(event: Event) -> list[Statement]:
-    """What the event claims outright, in `facts`; without secrets, and without our own packets in it."""
+    """What the event claims outright, in `facts`, without our own packets in it."""
     sure = 1.0 if event.confidence is None else event.confidence
     return [
         Statement(
-            subject=redact(fact.subject)[0],
-            attribute=redact(fact.attribute)[0],
-            value=_safe(fact.attribute, strip_data(fact.value)),
+            subject=fact.subject,
+            attribute=fact.attribute,
+            value=strip_data(fact.value),
             space=event.space or "",
             from_us=None if fact.valid_from is None else micros(fact.valid_from),
             to_us=None if fact.valid_to is None else micros(fact.valid_to),
@@ -165,10 +164,6 @@ def unsaid(event: Event, text: str, data: Any) -> dict[str, dict[str, Any]] | No
         if not said.withdrawn and said.value is not None and value not in text and value not in whole:
             found.setdefault(said.subject, {})[said.attribute] = said.value
     return found or None
-
-
-def _safe(name: str, value: Any) -> Any:
-    return redact_field(name, value)[0] if isinstance(value, str) else redact_data(value)[0]
 
 
 def last(one: Claim | None, other: Claim | None) -> Claim | None:

@@ -11,7 +11,6 @@ import orjson
 
 from beforehand import limits
 from beforehand.index.echo import strip_packets
-from beforehand.index.redaction import redact, redact_data
 from beforehand.memory.claims import RANK
 from beforehand.memory.later import Later
 from beforehand.memory.remembered import authority_of, vouched_for
@@ -159,15 +158,13 @@ def _calls(ordered: list[tuple[Order, str, Event]]) -> Iterator[Call]:
 
 def _arguments(args: Mapping[str, Any], told: list[tuple[str, str]]) -> Iterator[Argument]:
     """Scalars with the newest source that holds them; a secret is no value to remember."""
-    clean, _ = redact_data(dict(args))
     for name, value in args.items():
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             text = str(value)
             source = (
                 next((who for who, said in reversed(told) if text in said), None) if len(text) >= _TELLING else None
             )
-            shown = str(clean.get(name, ""))
-            yield Argument(name, shown if len(shown) <= _VALUE_CHARS else "", source)
+            yield Argument(name, text if len(text) <= _VALUE_CHARS else "", source)
         else:
             yield Argument(name, "", None)
 
@@ -191,8 +188,7 @@ def _words_of(failure: Event) -> str:
 
 
 def _short(text: str) -> str:
-    clean, _ = redact(strip_packets(text))
-    return " ".join(clean.split())[:_PROBLEM_CHARS]
+    return " ".join(strip_packets(text).split())[:_PROBLEM_CHARS]
 
 
 def _whole(event: Event) -> str:

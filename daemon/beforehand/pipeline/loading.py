@@ -11,7 +11,7 @@ import structlog
 
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory, Taken
-from beforehand.memory.fact_sources import FactSources
+from beforehand.memory.reading import Reading
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
@@ -43,7 +43,7 @@ class Loading:
     segments: Segments | None
     vectors: EventVectors
     new_vectors: Callable[[int], Vectors]
-    fact_sources: FactSources
+    reading: Reading
     measures: Measures
     fold: Fold
     events: int = limits.AGENT_EVENTS
@@ -91,7 +91,7 @@ class Loading:
     def _blank(self, tenant: str, agent: str) -> AgentMemory:
         embedder = self.vectors.embedder
         vectors = None if embedder is None else self.new_vectors(embedder.dimensions)
-        return AgentMemory(tenant, agent, vectors, self.fact_sources)
+        return AgentMemory(tenant, agent, vectors, self.reading)
 
     async def _cold_upto(self, held: AgentMemory) -> int:
         """The position of the last event that is cold in a memory."""
@@ -106,8 +106,8 @@ class Loading:
     @property
     def fingerprint(self) -> str | None:
         """Changes with everything beside the messages that a memory is made from."""
-        sources = self.fact_sources
-        return self.vectors.fingerprint if sources == FactSources() else f"{self.vectors.fingerprint} {sources}"
+        made = self.vectors.fingerprint
+        return made if self.reading == Reading() else f"{made} {self.reading}"
 
     async def origin(self) -> bytes:
         """Of the journal, asked once."""

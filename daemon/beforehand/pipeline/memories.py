@@ -12,8 +12,8 @@ import structlog
 from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
-from beforehand.memory.fact_sources import FactSources
 from beforehand.memory.footprint import footprint
+from beforehand.memory.reading import Reading
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
@@ -50,7 +50,7 @@ class Memories:
         measures: Measures,
         bounds: Bounds,
         segments: Segments | None = None,
-        fact_sources: FactSources = FactSources(),  # noqa: B008  a frozen value
+        reading: Reading = Reading(),  # noqa: B008  a frozen value
     ) -> None:
         self.vectors = EventVectors(journal, embedder, measures)
         self._measures = measures
@@ -68,7 +68,7 @@ class Memories:
             segments,
             self.vectors,
             new_vectors,
-            fact_sources,
+            reading,
             measures,
             self.fold,
             bounds.agent_events,
