@@ -37,7 +37,7 @@ from beforehand.pipeline.questions import Reading, read
 from beforehand.pipeline.reflecting import reflections_for
 from beforehand.pipeline.sums import sums_for
 from beforehand.ports import Clock, Embedder, Measures
-from beforehand.settings import MemorySettings
+from beforehand.sections import MemorySettings
 from beforehand.trigger.policy import Policy
 
 _log = structlog.get_logger()

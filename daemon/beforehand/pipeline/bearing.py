@@ -9,7 +9,7 @@ from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Weights
 from beforehand.messages.inbound import Question
 from beforehand.ports import Measures
-from beforehand.settings import MemorySettings
+from beforehand.sections import MemorySettings
 
 
 def growth_of(settings: MemorySettings) -> Growth:
