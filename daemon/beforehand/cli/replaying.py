@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Column, Table
 
 from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
@@ -31,19 +31,22 @@ def replay(
     runs: Annotated[int, typer.Option(min=1, help="How many runs of the file.")] = 1,
     skip: Annotated[int, typer.Option(min=0, help="Runs to leave out at the start.")] = 0,
     budget: Annotated[int | None, typer.Option(help="Tokens of a packet.")] = None,
-    view: Annotated[int, typer.Option(min=0, help="Newest events that the agent still sees.")] = 0,
+    view: Annotated[
+        int | None, typer.Option(min=0, help="Newest events that the agent still sees; left out: as set.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Play recorded runs through the daemon in memory, on virtual time, and show the packet of every step."""
     with advising():
-        settings = load(config, policy={"budget_tokens": budget})
+        settings = load(config, policy={"budget_tokens": budget, "window_events": view})
         known = read(file)
         chosen = known[skip : skip + runs]
         if not chosen:
             raise NotFound(
                 f"no run is left to play: {file} has {len(known)}.", f"Let --skip be less than {len(known)}."
             )
-        played = asyncio.run(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, view))
+        seen = settings.policy.window_events
+        played = asyncio.run(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, seen))
     if json:
         print_json([_row(run, one) for run, one in played])
     else:
@@ -73,7 +76,16 @@ def _row(run: Trajectory, one: Played) -> dict[str, object]:
 
 
 def _show(played: list[tuple[Trajectory, Played]]) -> None:
-    table = Table("run", "step", "tool", "packet before the step", "tokens", "needed", "in the packet", box=None)
+    table = Table(
+        Column("run", overflow="fold"),
+        "step",
+        "tool",
+        "packet before the step",
+        "tokens",
+        "needed",
+        "in the packet",
+        box=None,
+    )
     for run, one in played:
         waiting = f"version {one.waiting.version}" if one.waiting else "none"
         tokens = str(one.packet.tokens) if one.packet else "-"

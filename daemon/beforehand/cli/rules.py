@@ -14,6 +14,7 @@ from rich.padding import Padding
 
 from beforehand.backends import rule_files
 from beforehand.errors import BeforehandError, NotFound, RuleError
+from beforehand.memory.record import FOREVER
 from beforehand.trigger import marked, schema
 from beforehand.trigger.cases import FragmentPart, judge, over_sample, read_cases
 from beforehand.trigger.packs import Pack, check, read
@@ -216,7 +217,7 @@ def _verdict(verdict: Verdict, situation: Situation) -> dict[str, Any]:
 
 def _asked(recall: dict[str, Any]) -> dict[str, Any]:
     """What a question asks for, without what it leaves open."""
-    said = {name: value for name, value in recall.items() if value not in ((), None, "", frozenset(), 0)}
+    said = {name: value for name, value in recall.items() if value not in ((), None, "", frozenset(), 0, FOREVER)}
     return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in said.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +22,15 @@ from beforehand.settings import Settings
 FAILED = 1
 MISUSED = 2
 
-out = Console(highlight=False)
+_PIPE_COLUMNS = 160
+
+
+def _columns() -> int | None:
+    """As many as the terminal has; a file or a pipe is wide, so that no table is cut that nobody can widen."""
+    return None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_COLUMNS
+
+
+out = Console(highlight=False, width=_columns())
 err = Console(stderr=True, highlight=False)
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Settings file (TOML).", show_default=False)]

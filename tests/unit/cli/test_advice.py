@@ -109,6 +109,12 @@ def test_d8_up_looks_at_rules_and_model_before_it_starts_a_broker(tmp_path, monk
     assert not (tmp_path / ".beforehand").exists()
 
 
+def test_a_replay_says_nothing_of_what_the_agent_still_sees():
+    played = json.loads(run("replay", RECORDING, "--view", 10_000, "--json").stdout)
+    assert {item["kind"] for one in played for item in one["packet"]["items"]} == {"warning"}
+    assert any(one["needed"] for one in json.loads(run("replay", RECORDING, "--json").stdout))
+
+
 def test_d8_doctor_names_the_broker_that_up_would_start(monkeypatch):
     monkeypatch.setattr(doctor, "find_mosquitto", lambda: "/usr/sbin/mosquitto")
     monkeypatch.setenv("PATH", "")
