@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from beforehand.backends import rule_files
 from beforehand.backends.clocks import SystemClock, VirtualClock
@@ -48,6 +49,11 @@ from beforehand.replay import Replay
 from beforehand.settings import LanguageModelSettings, PolicySettings, Settings
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import APPETITES, Policy
+
+if TYPE_CHECKING:
+    from beforehand.lifecycle.expiring import Expiring
+
+_Send = Callable[[str, Receipt | CumulativeReceipt], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,7 @@ def daemon_on(settings: Settings, world: World, boot: str, new_id: Callable[[], 
         reloading=reloading(settings, pipeline, measures, world.parts.promoted),
         enrolling=enrolling(settings, pipeline, measures),
         interpreting=interpreting(settings.language_model, pipeline, world.journal),
+        expiring=expiring(settings, pipeline, world.journal, measures),
     )
 
 
@@ -152,6 +159,16 @@ def reloading(settings: Settings, pipeline: Pipeline, measures: Measures, seen: 
 def enrolling(settings: Settings, pipeline: Pipeline, measures: Measures) -> Enrolling:
     """What brings experiments that are started or stopped into a running pipeline."""
     return Enrolling(Register(settings.experiments.folder), pipeline.trials.arms, pipeline.clock, measures)
+
+
+def expiring(settings: Settings, pipeline: Pipeline, journal: Journal, measures: Measures) -> Expiring | None:
+    """What empties messages that are kept too long; None where nothing is kept for a time, or in memory alone."""
+    retention = settings.retention.retention
+    if retention.shortest_days is None or not isinstance(journal, SqliteJournal):
+        return None
+    from beforehand.lifecycle.expiring import Expiring  # noqa: PLC0415  it loads what opens sealed rows; few need it
+
+    return Expiring(retention, settings.journal, journal, pipeline, measures)
 
 
 def language_model(settings: LanguageModelSettings) -> LanguageModel | None:
@@ -254,16 +271,11 @@ def _foresight(parts: Parts, policy: Policy) -> Foresight:
     return foresight
 
 
-def _door(
-    settings: Settings,
-    world: World,
-    send: Callable[[str, Receipt | CumulativeReceipt], None],
-    new_id: Callable[[], str],
-) -> Door:
+def _door(settings: Settings, world: World, send: _Send, new_id: Callable[[], str]) -> Door:
     return Door(world.journal, world.clock, world.measures, send, new_id, settings.broker.root)
 
 
-def _sender(publisher: Publisher) -> Callable[[str, Receipt | CumulativeReceipt], None]:
+def _sender(publisher: Publisher) -> _Send:
     return lambda topic, receipt: publisher.put(Outgoing(topic, codec.write(receipt)))
 
 

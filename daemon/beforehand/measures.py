@@ -61,6 +61,7 @@ ALL: Final = (
     Measure("beforehand_language_model_seconds", "histogram", "From a request to its answer.", ("use",)),
     Measure("beforehand_language_model_tokens_total", "counter", "Tokens of requests and answers.", ("use",)),
     Measure("beforehand_language_model_waiting", "gauge", "What waits to be asked."),
+    Measure("beforehand_expired_total", "counter", "Messages that were emptied since their period was over."),
     Measure("beforehand_degraded", "gauge", "1 while this part is at fault, else 0.", ("part",)),
     Measure("beforehand_failures_total", "counter", "Faults that were caught and named.", ("part",)),
 )

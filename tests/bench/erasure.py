@@ -7,6 +7,7 @@ searched for pieces of what they said, and the journal for who else says these. 
 from __future__ import annotations
 
 import asyncio
+import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,11 +16,14 @@ from typing import Any, Final
 
 import orjson
 
-from beforehand.backends.journal import SqliteJournal
+from beforehand.backends.journal import SqliteJournal, erasing
 from beforehand.backends.journal.choosing import Whom
 from beforehand.backends.journal.erasing import Erased, erase
+from beforehand.backends.journal.keys import NO_KEYS
 from beforehand.backends.journal.scanning import Scanned, beside, scan, still_said
 from beforehand.backends.measures import RecordedMeasures
+from beforehand.lifecycle.expiring import AT_ONCE
+from beforehand.memory.retention import DAY_US, Due, Period, Retention
 from beforehand.messages import codec
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet, Watermark
@@ -47,6 +51,7 @@ def run() -> list[dict[str, Any]]:
         left = set().union(*searched.found.values())
         parts.timed("others", lambda: still_said(path, left))
         whole_s, processor_s = time.perf_counter() - began, time.process_time() - worked
+        batches_s = _by_age(path)
     whole = f"a subject: {done.messages:,} messages emptied, {done.packets:,} packets, and the search"
     looked = f"{len(done.marks)} pieces in {searched.size_bytes / 1e6:.1f} MB, {len(left)} found"
     rows = [
@@ -55,10 +60,29 @@ def run() -> list[dict[str, Any]]:
         {"what": "rows emptied", "unit": "s", "ours": parts.took_s["rows"]},
         {"what": f"files searched: {looked}", "unit": "s", "ours": parts.took_s["files"]},
         {"what": "whether others say what was found", "unit": "s", "ours": parts.took_s["others"]},
+        {
+            "what": f"by age, beside a daemon: each of {len(batches_s)} transactions, median",
+            "unit": "ms",
+            "ours": 1e3 * statistics.median(batches_s),
+        },
+        {"what": "the longest of them", "unit": "ms", "ours": 1e3 * max(batches_s)},
     ]
     for row in rows:
         print(row)
     return rows
+
+
+def _by_age(path: Path) -> list[float]:
+    """How long the transactions take that empty all that is left, as a running daemon does it."""
+    due = Due(Retention((Period(1),), 0), AT_US + 2 * DAY_US)
+    whom = Whom(RUN.tenant, RUN.agent, due=due)
+    _, changes = erasing.planned(path, whom, erasing.due(path, whom, NO_KEYS), "2026-03-02T09:00:00Z", NO_KEYS)
+    took_s = []
+    for start in range(0, len(changes), AT_ONCE):
+        began = time.perf_counter()
+        erasing.make(path, changes[start : start + AT_ONCE], NO_KEYS)
+        took_s.append(time.perf_counter() - began)
+    return took_s
 
 
 class _Parts:

@@ -27,6 +27,7 @@ LATE_IMPORTS = {
     "beforehand.cli.experiment: _analysis: beforehand.cli": "the daemon, and all other commands, do without statistics",
     "beforehand.backends.journal.sqlite: _upgrade: beforehand.backends.journal": "an old journal alone needs Alembic",
     "beforehand.assembly: language_model: beforehand.backends.language_model": "an HTTP client for who names one",
+    "beforehand.assembly: expiring: beforehand.lifecycle.expiring": "it opens sealed rows; retention alone needs it",
     "beforehand.backends.journal.sqlite: _sealing: beforehand.backends.journal.keys": "sealed journals alone need keys",
     "beforehand.backends.segments.folder: _closed: beforehand.backends.segments": "as above",
     "beforehand.backends.segments.folder: _opened: beforehand.backends.segments": "as above",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import anyio
 import structlog
@@ -21,6 +22,9 @@ from beforehand.pipeline.publisher import Publisher
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Arrival, Bus, Journal, Lane, Measures
 
+if TYPE_CHECKING:
+    from beforehand.lifecycle.expiring import Expiring
+
 _log = structlog.get_logger()
 
 
@@ -28,7 +32,7 @@ _log = structlog.get_logger()
 class Daemon:
     """Runs the parts that `assembly` chose. `uncommitted` counts messages in memory that are not on disk yet.
 
-    interpreting: None without a language model.
+    interpreting: None without a language model. expiring: None without retention periods.
     """
 
     bus: Bus
@@ -41,6 +45,7 @@ class Daemon:
     reloading: Reloading
     enrolling: Enrolling
     interpreting: Interpreting | None = None
+    expiring: Expiring | None = None
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -65,6 +70,8 @@ class Daemon:
             ]
             if self.interpreting is not None:
                 taking.append(group.create_task(self.interpreting.run()))
+            if self.expiring is not None:
+                taking.append(group.create_task(self.expiring.run()))
             telling = [group.create_task(self.publisher.run()), group.create_task(self.receipts.run())]
             self.ready.set()
             await self._stopped.wait()

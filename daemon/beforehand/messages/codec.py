@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from beforehand import limits
 from beforehand.errors import Refusal
 from beforehand.messages import payload as payloads
+from beforehand.messages.emptied import emptied
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import BY_CHANNEL, Message
 from beforehand.messages.interpretation import Interpretation
@@ -64,6 +65,13 @@ def restore(address: Address, body: bytes, *, key: str, at_us: int, received_us:
         body=body,
         unknown_fields=message.unknown_fields,
     )
+
+
+def erased(entry: Entry, at: str) -> Entry:
+    """The entry as it will be read once it is erased. at: when that is, RFC 3339."""
+    times = {"at_us": entry.at_us, "received_us": entry.received_us}
+    body = emptied(entry.channel, entry.body, at)
+    return restore(Address(entry.scope, entry.channel), body, key=entry.id, retained=entry.retained, **times)
 
 
 @dataclass(frozen=True, slots=True)

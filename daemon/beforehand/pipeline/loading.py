@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import structlog
@@ -12,9 +12,11 @@ import structlog
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.memory.reading import Reading
+from beforehand.messages import codec
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
+from beforehand.pipeline.hot import Key
 from beforehand.pipeline.vectors import EventVectors, Wanted
 from beforehand.ports import Journal, Measures, Vectors
 from beforehand.ports.segments import Kept, Segment, Segments
@@ -22,6 +24,8 @@ from beforehand.ports.segments import Kept, Segment, Segments
 _log = structlog.get_logger()
 _EMBEDDED_AT_ONCE: Final = 16
 
+_NONE: Final[frozenset[int]] = frozenset()
+_SOON: Final = "soon"
 _OTHER_MESSAGES: Final = "the journal holds other messages"
 _COLD_SHARE: Final = 4
 """A history that is too long loses a quarter of what it may hold, so that the next time is far."""
@@ -37,7 +41,10 @@ class Fold(Protocol):
 
 @dataclass(slots=True)
 class Loading:
-    """Makes memories. segments: None where nothing is kept beside the journal. events: of one agent, not cold."""
+    """Makes memories. segments: None where nothing is kept beside the journal. events: of one agent, not cold.
+
+    hidden: positions of messages that are being erased; they are folded as if they were already.
+    """
 
     journal: Journal
     segments: Segments | None
@@ -47,6 +54,7 @@ class Loading:
     measures: Measures
     fold: Fold
     events: int = limits.AGENT_EVENTS
+    hidden: dict[Key, frozenset[int]] = field(default_factory=dict)
     _origin: bytes | None = None
 
     async def memory(self, tenant: str, agent: str) -> tuple[AgentMemory, int]:
@@ -117,7 +125,7 @@ class Loading:
 
     async def _segment(self, tenant: str, agent: str) -> Segment | None:
         """What a segment holds, if the journal holds just that up to its place."""
-        if self.segments is None:
+        if self.segments is None or (tenant, agent) in self.hidden:
             return None
         segment = await asyncio.to_thread(self.segments.load, tenant, agent, await self.origin(), self.fingerprint)
         if segment is None:
@@ -141,20 +149,21 @@ class Loading:
         """
         wanted: list[Wanted] = []
         lost: list[int] = []
+        hidden = self.hidden.get((memory.tenant, memory.agent), _NONE)
         where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
         async for page in self.journal.read(after=after, **where):
             for row in page:
                 if upto is not None and row.position > upto:
                     break
-                rated = await self._rated(row.entry)
-                taken = self.fold(memory, row.entry, rated, cold=row.position <= cold_upto)
                 after = row.position
-                taken.session.stored(row.entry)
+                entry = codec.erased(row.entry, _SOON) if after in hidden else row.entry
+                taken = self.fold(memory, entry, await self._rated(entry), cold=after <= cold_upto)
+                taken.session.stored(entry)
                 if row.lost:
-                    lost.append(row.position)
+                    lost.append(after)
                 await asyncio.sleep(0)
                 if taken.event is not None and taken.event.worthy:
-                    wanted.append(Wanted(taken.event.row, row.position, row.vector))
+                    wanted.append(Wanted(taken.event.row, after, row.vector))
                 if len(wanted) == _EMBEDDED_AT_ONCE:
                     self.vectors.restore(memory, wanted)
                     wanted = []

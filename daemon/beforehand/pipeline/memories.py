@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -28,6 +29,7 @@ from beforehand.ports import Embedder, Journal, Measures, Vectors
 from beforehand.ports.segments import Segments
 
 _log = structlog.get_logger()
+_RENEWAL_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,37 @@ class Memories:
                 if self._bytes > self._bounds.bytes:
                     self._make_room()
 
+    @asynccontextmanager
+    async def without(self, key: Key, positions: frozenset[int]) -> AsyncGenerator[None]:
+        """No memory of an agent holds these messages while they are erased from the journal; nor does its segment.
+
+        Raises JournalError when the journal cannot be read, or the agent is too busy to be given another memory.
+        """
+        self._loader.hidden[key] = positions
+        try:
+            try:
+                async with asyncio.timeout(_RENEWAL_S):
+                    await self._renew(key)
+            except TimeoutError:
+                raise JournalError(f"{'/'.join(key)} is too busy to be given another memory.", "Try later.") from None
+            yield
+        finally:
+            if self._loader.segments is not None:
+                await asyncio.to_thread(self._loader.segments.drop, *key)
+            del self._loader.hidden[key]
+
+    async def _renew(self, key: Key) -> None:
+        """Replace every memory of an agent that may have been made from what is hidden by now."""
+        while True:
+            if key in self._loading:
+                await asyncio.wait([self._loading[key]])
+            leaving = self._leaving.pop(key, None)
+            if leaving is not None:
+                leaving.touches += 1  # what is written down of it is thrown away
+            one = self._hot.get(key)
+            if one is None or await self.trimming.renew(key, one):
+                return
+
     def _taken_back(self, key: Key) -> Hot | None:
         """An agent that was about to go."""
         one = self._leaving.pop(key, None)
@@ -160,8 +193,9 @@ class Memories:
 
     def _replace(self, key: Key, memory: AgentMemory) -> None:
         before = self._hot[key]
+        before.touches += 1  # what is being written down of it is thrown away
         self._bytes -= before.size
-        self._hot[key] = Hot(memory, touches=before.touches + 1)
+        self._hot[key] = Hot(memory, touches=before.touches)
         self._weigh(self._hot[key])
 
     def _weigh(self, one: Hot) -> None:

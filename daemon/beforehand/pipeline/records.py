@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 import structlog
@@ -65,6 +65,11 @@ class Records:
             _log.error("the packet that feedback is about cannot be read", scope=entry.scope, reason=str(error))
             return None
         return None if record is None else record.packet
+
+    def forget(self, told: Container[tuple[Scope, str]]) -> None:
+        """The packets of these steps are erased: feedback about them teaches nothing."""
+        for packet in [one for one in self.recent.values() if (_scope(one), one.step) in told]:
+            del self.recent[packet.id]
 
     async def store(self) -> None:
         """Store all that waits; what a cancelled call has stored is stored once."""

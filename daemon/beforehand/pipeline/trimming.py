@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from beforehand import limits
@@ -36,17 +37,20 @@ class Trimming:
         """One round."""
         for key, one in list(self.hot.items()):
             if len(one.memory.events) - one.memory.cold > self.loading.events:
-                await self._trim(key, one)
+                with suppress(JournalError):  # the next round tries again; the memory that there is goes on
+                    await self.renew(key, one)
 
-    async def _trim(self, key: Key, one: Hot) -> None:
-        try:
-            memory, upto = await self.loading.anew(*key)
-            while self.hot.get(key) is one:
-                touches = one.touches
-                seen, upto = upto, await self.loading.follow(memory, upto)
-                if upto == seen and one.touches == touches and key not in self.on_the_way:
-                    self.replace(key, memory)
-                    return
-                await asyncio.sleep(limits.KEEP_EVERY_S)
-        except JournalError:
-            return  # the next round tries again; the memory that there is goes on
+    async def renew(self, key: Key, one: Hot) -> bool:
+        """Give an agent another memory, folded anew, once nothing of it is on the way. Raises JournalError.
+
+        False when the agent has yet another memory by then, or none.
+        """
+        memory, upto = await self.loading.anew(*key)
+        while self.hot.get(key) is one:
+            touches = one.touches
+            seen, upto = upto, await self.loading.follow(memory, upto)
+            if upto == seen and one.touches == touches and key not in self.on_the_way:
+                self.replace(key, memory)
+                return True
+            await asyncio.sleep(limits.KEEP_EVERY_S)
+        return False

@@ -160,6 +160,10 @@ class Journal(Protocol):
         """32 bytes that were drawn when this journal was made, and that no other has."""
         ...
 
+    async def read_keys(self) -> None:
+        """Keys of what is sealed were destroyed: hold those that are left. Raises KeysUnusable."""
+        ...
+
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """What is stored of a run whose agent counts: inclusive ranges of seq per epoch, ascending, with gaps between.
 

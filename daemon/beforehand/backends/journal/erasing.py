@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -29,6 +31,10 @@ _MARKS: Final = 32
 _MARK_CHARS: Final = 40
 _LEAST_CHARS: Final = 8
 """A shorter piece says nothing: it stands elsewhere for other reasons."""
+
+
+Change = tuple[str, tuple[Any, ...]]
+"""A statement and its parameters."""
 
 
 @dataclass(slots=True)
@@ -56,19 +62,67 @@ def erase(path: Path, whom: Whom, at: str, keys: JournalKeys = NO_KEYS, *, try_o
     try_only: nothing is changed. Raises JournalError when there is nothing of tenant or agent, or the file or the keys
     cannot be used; then nothing is changed either.
     """
+    with _opened(path, "rw", keys) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        done = _erase(connection, whom, at)
+        if not try_only:
+            done.keys = keys.destroy()
+        connection.execute("ROLLBACK" if try_only else "COMMIT")
+        if not try_only:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return done
+
+
+def due(path: Path, whom: Whom, keys: JournalKeys) -> Chosen:
+    """The messages of an agent that are due, while the journal is in use. Raises JournalError."""
+    with _opened(path, "ro", keys) as connection:
+        return choosing.chosen(connection, whom, _nothing)
+
+
+def planned(path: Path, whom: Whom, chosen: Chosen, at: str, keys: JournalKeys) -> tuple[Erased, list[Change]]:
+    """What empties these messages of an agent and the packets that tell of them, the packets first, and what it does.
+
+    May be taken apart: repeated from the start, it does what is left. Raises JournalError.
+    """
+    done = Erased()
+    with _opened(path, "ro", keys) as connection:
+        return done, list(_changes(connection, whom, chosen, _nothing, at, done))
+
+
+def make(path: Path, changes: Sequence[Change], keys: JournalKeys) -> None:
+    """Make some changes in one transaction, beside the daemon's own writer. Raises JournalError."""
+    with _opened(path, "rw", keys) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        _make(connection, changes)
+        keys.destroy()
+        connection.execute("COMMIT")
+
+
+def settle(path: Path, whom: Whom, keys: JournalKeys) -> int:
+    """Drop the dead letters that are due, and cut the log, which holds what pages said before; how many letters.
+
+    Raises JournalError.
+    """
+    done = Erased()
+    with _opened(path, "rw", keys) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        _drop_letters(connection, whom, _nothing, done)
+        keys.destroy()
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return done.dead_letters
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: Literal["ro", "rw"], keys: JournalKeys) -> Iterator[sqlite3.Connection]:
+    """A connection that reads what is sealed, overwrites what it frees, and notes the keys of what it overwrites."""
     try:
-        with contextlib.closing(files.connect(path, "rw")) as connection:
+        with contextlib.closing(files.connect(path, mode)) as connection:
             connection.execute("PRAGMA secure_delete=ON")
             keys.read_by(connection)
-            keys.watch(connection)
-            connection.execute("BEGIN IMMEDIATE")
-            done = _erase(connection, whom, at)
-            if not try_only:
-                done.keys = keys.destroy()
-            connection.execute("ROLLBACK" if try_only else "COMMIT")
-            if not try_only:
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            return done
+            if mode == "rw":
+                keys.watch(connection)
+            yield connection
     except sqlite3.Error as error:
         raise JournalError(f"{path}: {error}.", "Look at it with `beforehand doctor`.") from error
 
@@ -88,7 +142,7 @@ def _erase(connection: sqlite3.Connection, whom: Whom, at: str) -> Erased:
     says = choosing.sayer(connection, whom, done.agents)
     for tenant, agent in done.agents:
         part = replace(whom, tenant=tenant, agent=agent)
-        _empty(connection, part, choosing.chosen(connection, part, says), says, at, done)
+        _make(connection, list(_changes(connection, part, choosing.chosen(connection, part, says), says, at, done)))
     _drop_letters(connection, whom, says, done)
     done.marks = done.marks[:: max(1, len(done.marks) // _MARKS)]
     if whom.subject is not None:
@@ -96,42 +150,49 @@ def _erase(connection: sqlite3.Connection, whom: Whom, at: str) -> Erased:
     return done
 
 
-def _empty(connection: sqlite3.Connection, whom: Whom, chosen: Chosen, says: Says, at: str, done: Erased) -> None:
+def _changes(
+    connection: sqlite3.Connection, whom: Whom, chosen: Chosen, says: Says, at: str, done: Erased
+) -> Iterator[Change]:
+    """Packets, vectors, messages, in this order: a message that is not emptied yet is found again."""
     done.messages += len(chosen.rows)
     done.marks += _marks(chosen)
-    connection.executemany(
-        "UPDATE messages SET body = ? WHERE position = ?",
-        [(emptied(row.channel, row.body, at), row.position) for row in chosen.rows],
-    )
-    connection.executemany("DELETE FROM vectors WHERE position = ?", [(row.position,) for row in chosen.rows])
+    yield from _packet_changes(connection, whom, chosen, says, done)
+    for row in chosen.rows:
+        yield "DELETE FROM vectors WHERE position = ?", (row.position,)
+    for row in chosen.rows:
+        yield "UPDATE messages SET body = ? WHERE position = ?", (emptied(row.channel, row.body, at), row.position)
     if whom.subject is not None:  # an id that its sender gave may say what its message said
-        told = [row for row in chosen.rows if says(row.key.encode())]
-        hidden = [(f"{ERASED}:{row.position}", row.position) for row in told]
-        connection.executemany("UPDATE messages SET key = ? WHERE position = ?", hidden)
-    _empty_packets(connection, whom, chosen, says, done)
+        for row in chosen.rows:
+            if says(row.key.encode()):
+                yield "UPDATE messages SET key = ? WHERE position = ?", (f"{ERASED}:{row.position}", row.position)
 
 
-def _empty_packets(connection: sqlite3.Connection, whom: Whom, chosen: Chosen, says: Says, done: Erased) -> None:
+def _make(connection: sqlite3.Connection, changes: Sequence[Change]) -> None:
+    for statement, alike in groupby(changes, key=itemgetter(0)):
+        connection.executemany(statement, [parameters for _, parameters in alike])
+
+
+def _packet_changes(
+    connection: sqlite3.Connection, whom: Whom, chosen: Chosen, says: Says, done: Erased
+) -> Iterator[Change]:
     """A packet goes when it, or the decision behind it, looked at an erased event, or says what is erased."""
     where, values = replace(whom, run=None).where()
     rows = connection.execute(f"SELECT place, run, {PACKET}, {DECISION} FROM packets WHERE {where}", values)  # noqa: S608  our own names
     meant = _meant(connection, whom, says)
-    emptied_rows = []
-    for place, run, packet_json, decision_json in rows.fetchall():
+    for place, run, packet_json, decision_json in rows:
         packet = orjson.loads(packet_json)
         if packet["reason"] == ERASED or not (
             meant(run, packet, packet_json, decision_json) or _looked_at(chosen, packet, decision_json)
         ):
             continue
         scope = Scope(packet["tenant"], packet["agent"], run)
+        done.packets += 1
         done.told[scope, packet["step"]] = micros(instant(packet["expires_at"]))
         packet |= {"items": [], "rendered": "", "tokens": 0, "status": "silent", "reason": ERASED}
         packet["watermark"]["event"] = None
         if says(packet["step"].encode()):
             packet["step"] = ERASED
-        emptied_rows.append((orjson.dumps(packet), _NOTHING, place))
-    connection.executemany("UPDATE packets SET packet = ?, decision = ? WHERE place = ?", emptied_rows)
-    done.packets += len(emptied_rows)
+        yield "UPDATE packets SET packet = ?, decision = ? WHERE place = ?", (orjson.dumps(packet), _NOTHING, place)
 
 
 def _meant(
@@ -189,6 +250,11 @@ def _marks(chosen: Chosen) -> list[bytes]:
         if len(piece) >= _LEAST_CHARS:
             marks.append(orjson.dumps(piece)[1:-1])
     return marks
+
+
+def _nothing(_: bytes) -> bool:
+    """Says: what is due is so by its age, and not by what it says."""
+    return False
 
 
 def _texts(value: Any) -> Iterator[str]:

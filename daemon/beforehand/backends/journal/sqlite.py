@@ -142,6 +142,12 @@ class SqliteJournal:
         """See ports.Journal."""
         return await self._ask(statements.origin_key)
 
+    async def read_keys(self) -> None:
+        """See ports.Journal."""
+        opened = self._opened
+        if opened is not None:
+            self._seal = await anyio.to_thread.run_sync(self._sealing, opened.read, opened.write)
+
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """See ports.Journal."""
         return await self._ask(statements.counted, scope)

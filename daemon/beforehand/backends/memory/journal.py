@@ -164,6 +164,10 @@ class MemoryJournal:
         kept = self._vectors.get(position)
         return kept.vector if kept is not None and kept.embedder == embedder else None
 
+    async def read_keys(self) -> None:
+        """See ports.Journal. Nothing in memory is sealed."""
+        self._check_open()
+
     async def counted(self, scope: Scope) -> dict[str, list[tuple[int, int]]]:
         """See ports.Journal."""
         self._check_open()
