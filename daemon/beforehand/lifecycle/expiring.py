@@ -7,6 +7,8 @@ are emptied: a crash on the way leaves messages that the next look finds again, 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,16 +52,15 @@ class Expiring:
         """One look at everybody. An agent that cannot be looked at now is left to the next."""
         due = Due(self.retention, self.pipeline.clock.now_us())
         emptied = 0
-        try:
+        with self._contained():
             keys = await asyncio.to_thread(keys_of, self.at)
             for key in await self.journal.agents():
-                emptied += await self._look_at(Whom(*key, due=due), keys)
+                with self._contained():
+                    emptied += await self._look_at(Whom(*key, due=due), keys)
                 await asyncio.sleep(_PAUSE_S)
             await asyncio.to_thread(erasing.settle, self.at.path, Whom(None, due=due), keys)
             if emptied and keys.store is not None:
                 await self.journal.read_keys()
-        except JournalError as error:
-            self._failed(str(error))
         if emptied:
             _log.info("messages whose period was over are emptied", messages=emptied)
 
@@ -69,14 +70,10 @@ class Expiring:
         if not chosen.rows:
             return 0
         key, positions = (str(whom.tenant), str(whom.agent)), frozenset(row.position for row in chosen.rows)
-        try:
-            async with self.pipeline.memories.without(key, positions):
-                self.pipeline.prepared.forget()
-                await self.pipeline.record()
-                return await self._empty(whom, chosen, keys)
-        except JournalError as error:
-            self._failed(str(error))
-            return 0
+        async with self.pipeline.memories.without(key, positions):
+            self.pipeline.prepared.forget(key)
+            await self.pipeline.record()
+            return await self._empty(whom, chosen, keys)
 
     async def _empty(self, whom: Whom, chosen: Chosen, keys: JournalKeys) -> int:
         at, path = rfc3339(self.pipeline.clock.now_us()), self.at.path
@@ -100,6 +97,14 @@ class Expiring:
                 self.pipeline.dirty.put(scope, self.pipeline.clock.monotonic_s())
                 self.pipeline.woken.set()
 
-    def _failed(self, reason: str) -> None:
-        self.measures.count("beforehand_failures_total", part="retention")
-        _log.error("what is kept too long cannot be emptied now", reason=reason)
+    @contextmanager
+    def _contained(self) -> Iterator[None]:
+        """A fault with one agent is counted and logged, and left to the next look; it stops nobody else."""
+        try:
+            yield
+        except JournalError as error:
+            self.measures.count("beforehand_failures_total", part="retention")
+            _log.error("what is kept too long cannot be emptied now", reason=str(error))
+        except Exception:  # noqa: BLE001  whatever it is, the daemon goes on
+            self.measures.count("beforehand_failures_total", part="retention")
+            _log.exception("what is kept too long cannot be emptied")

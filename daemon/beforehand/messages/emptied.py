@@ -14,6 +14,9 @@ _COUNTED: Final = ("epoch", "seq")
 _OF_DERIVED: Final = ("use", "model", "prompt")
 _LEFT: Final = {*_COUNTED, "kind", "steps", "revision", "step", "phase", "packet", "query", *_OF_DERIVED, ERASED}
 
+_NOTHING: Final[dict[str, Any]] = {"steps": [], "step": ERASED, "packet": ERASED, "query": ""}
+"""What stands in the fields that a message of its sort must have. A sender may well write a field of our name."""
+
 
 def emptied(channel: Channel, body: bytes, at: str) -> bytes:
     """The body of an erased message. at: when it is erased, RFC 3339. The place in the agent's own count stays."""
@@ -48,4 +51,5 @@ def erased_at(body: bytes) -> str | None:
     if not body.endswith(b"}") or f'"{ERASED}"'.encode() not in body:
         return None
     written = orjson.loads(body)
-    return written.get(ERASED) if written.keys() <= _LEFT else None
+    says_nothing = all(written.get(name, nothing) == nothing for name, nothing in _NOTHING.items())
+    return written.get(ERASED) if written.keys() <= _LEFT and says_nothing else None

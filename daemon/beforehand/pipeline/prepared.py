@@ -13,6 +13,7 @@ from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.foreseen import Foreseen
+from beforehand.pipeline.hot import Key
 from beforehand.pipeline.runbook import Runbook
 
 Basis = tuple[Any, ...]
@@ -55,6 +56,8 @@ class Prepared:
         """The step began or is over."""
         self._kept.pop((scope, step), None)
 
-    def forget(self) -> None:
-        """What decides has changed: none of them holds."""
-        self._kept.clear()
+    def forget(self, agent: Key | None = None) -> None:
+        """What decides has changed, for everybody or an agent: none of these decisions holds."""
+        for scope, step in list(self._kept):
+            if agent in {None, (scope.tenant, scope.agent)}:
+                del self._kept[scope, step]

@@ -168,6 +168,21 @@ def test_twice_is_as_good_as_once_and_a_trial_changes_nothing(journal):
     assert erase(journal, SUBJECT, AT).messages == 0
 
 
+def test_a_sender_that_writes_our_own_field_is_erased_like_everybody(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    sly = [
+        entry(text="", data={"name": "Wilhelmina"}, erased=AT),
+        entry("recall", query="where does Wilhelmina live?", erased=AT),
+        entry("step", step="visit Wilhelmina", phase="begin", erased=AT),
+        entry("plan", steps=[{"id": "s1", "goal": "visit Wilhelmina"}], erased=AT),
+        entry("feedback", packet="of Wilhelmina", erased=AT),
+    ]
+    written(path, sly)
+    assert erase(path, Whom("shop", "clerk"), AT).messages == len(sly)
+    assert scan(beside(path), [b"Wilhelmina"]).found == {}
+    assert erase(path, Whom("shop", "clerk"), AT).messages == 0
+
+
 def test_a_message_of_an_agent_that_counts_keeps_its_number(tmp_path):
     path = tmp_path / "journal.sqlite3"
     written(path, [entry(text=f"n {number}", epoch="e", seq=number) for number in (1, 2, 3)])

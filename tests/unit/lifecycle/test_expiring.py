@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from contextlib import asynccontextmanager
 
 import orjson
@@ -178,6 +180,24 @@ def test_without_periods_nothing_is_looked_for(tmp_path):
 
     asyncio.run(play())
     assert [event.text for event in remembered(scene.path, CLERK).events] == [CANARY]
+
+
+def test_a_fault_with_one_agent_ends_nothing_and_keeps_nobody_else_from_being_emptied(tmp_path):
+    scene = Scene(tmp_path)
+
+    async def play():
+        async with scene.runs():
+            await scene.says(ANNA, event("hers", "of anna"))
+            await scene.says(CLERK, event("old", CANARY))
+            with contextlib.closing(sqlite3.connect(scene.path)) as connection, connection:
+                connection.execute("UPDATE messages SET body = ? WHERE agent = 'anna'", (b'"erased"}',))
+            scene.days_pass(31)
+            await scene.daemon.expiring.look()
+        assert anywhere(scene) == {}
+
+    asyncio.run(play())
+    assert scene.measures.value("beforehand_failures_total", part="retention") == 1
+    assert scene.measures.value("beforehand_expired_total") == 1
 
 
 def test_an_agent_that_cannot_be_emptied_now_is_left_to_the_next_look(tmp_path, monkeypatch):
