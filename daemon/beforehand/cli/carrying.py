@@ -69,9 +69,8 @@ def import_from(
         return
     messages = f"{done.new_messages:,} of {done.messages:,} messages"
     packets = f"{done.new_packets:,} of {done.packets:,} packets"
-    out.print(
-        f"new: {messages}, {packets}, {done.dead_letters:,} dead letters; the others were here already", soft_wrap=True
-    )
+    letters = f"{done.dead_letters:,} dead letters"
+    out.print(f"new: {messages}, {packets}, {letters}; the others were here already", soft_wrap=True)
 
 
 def _export_into(file: Path, settings: JournalSettings, tenant: str | None, agent: str | None) -> int:
