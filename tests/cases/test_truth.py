@@ -7,7 +7,7 @@ import pytest
 from beforehand.messages.values import moment
 from stage import staged
 
-ARMS = ("auto", "exact", "semantic", "timeline", "tree", "facts")
+ARMS = ("auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "summary", "reflection")
 PORT = {"subject": "server", "attribute": "port"}
 
 
@@ -20,7 +20,10 @@ async def told(stage, query="what is the server port, 22 or 49222?", **fields):
     asked = [{"mode": mode} for mode in ARMS]
     asked.append({"mode": "timeline", "window": {"last": 50}})
     replies = [await stage.recall(query, **how, **fields) for how in asked]
-    return [" | ".join(item["text"] for item in reply["items"]) for reply in replies]
+    return [
+        " | ".join([*(item["text"] for item in reply["items"]), *(asked["why"] for asked in reply["asked"])])
+        for reply in replies
+    ]
 
 
 async def packet(stage, step="s1"):

@@ -54,11 +54,11 @@ def test_filters_bound_what_the_tree_answers(memory):
 def test_without_vectors_words_answer_alone():
     asked = Recall("tree", query="ferry oven", k=4)
     assert sorted(found.row for found in recall(memory_of(SAID, None), asked)) == [0, 2]
-    assert topics_near(memory_of(SAID, None), VECTORS[0], 2) == []
+    assert topics_near(memory_of(SAID, None), VECTORS[0], 2, None) == []
 
 
 def test_parts_of_the_runs_are_named_by_their_own_words(memory):
-    [topic] = topics_near(memory, VECTORS[0], 3)
+    [topic] = topics_near(memory, VECTORS[0], 3, None)
     assert (topic.first.id, topic.last.id, topic.count) == ("e0", "e3", 4)
     assert set(topic.words) < set(" ".join(SAID).lower().replace("?", "").replace(".", "").split())
     assert str(topic).endswith("(4 events from e0 to e3)")

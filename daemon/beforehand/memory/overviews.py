@@ -16,6 +16,7 @@ from beforehand.memory.claims import RANK
 from beforehand.memory.digests import Point, points_of
 from beforehand.memory.router import Vector
 from beforehand.memory.session import Session
+from beforehand.memory.stale import Stale
 from beforehand.memory.summaries import Line, Summary, summarise
 from beforehand.memory.topics import words_of
 from beforehand.memory.traits import Rows
@@ -55,7 +56,7 @@ def overview(
     known = memory.heard_by(times[1])
     summaries = (
         summarise(memory, points, [row for row in rows if row < known], times, words)
-        for points, rows, words in _stretches(memory, session, query, vector, window)
+        for points, rows, words in _stretches(memory, session, query, vector, window, memory.facts.stale(*times))
     )
     return [_retold(memory, summary, times) for summary in summaries if summary is not None]
 
@@ -98,7 +99,7 @@ def rows_of(memory: AgentMemory, run: str) -> NDArray[np.int64]:
 
 
 def _stretches(
-    memory: AgentMemory, session: Session, query: str, vector: Vector, window: Rows | None
+    memory: AgentMemory, session: Session, query: str, vector: Vector, window: Rows | None, stale: Stale | None
 ) -> Iterator[tuple[list[Point], list[int], tuple[str, ...]]]:
     """Points, rows and telling words of each stretch."""
     run = whole_run(memory, session, query, windowed=window is not None)
@@ -108,7 +109,7 @@ def _stretches(
     elif run is None and vector is not None and memory.topics is not None:
         for found in memory.topics.stretches(vector, _STRETCHES):
             rows = memory.topics.rows(found.node).tolist()
-            yield points_of(memory.events, rows), rows, words_of(memory, found.node)
+            yield points_of(memory.events, rows), rows, words_of(memory, found.node, stale)
     else:
         asked = run or session.scope.run
         of_run = rows_of(memory, asked)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from beforehand.index.segmentation import terms
 from beforehand.index.topic_labels import label_of
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.remembered import Remembered
+from beforehand.memory.stale import Stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,11 @@ class Topic:
         return f"{', '.join(self.words)} ({self.count} events from {self.first.id} to {self.last.id})"
 
 
-def topics_near(memory: AgentMemory, vector: NDArray[np.float32], k: int) -> list[Topic]:
-    """The k stretches whose mean is nearest to a vector, best first, none inside another; none without embeddings."""
+def topics_near(memory: AgentMemory, vector: NDArray[np.float32], k: int, stale: Stale | None) -> list[Topic]:
+    """The k stretches whose mean is nearest to a vector, best first, none inside another; none without embeddings.
+
+    stale: what may not be named.
+    """
     tree = memory.topics
     if tree is None:
         return []
@@ -37,15 +42,15 @@ def topics_near(memory: AgentMemory, vector: NDArray[np.float32], k: int) -> lis
             memory.events[found.first],
             memory.events[found.last],
             found.events,
-            words_of(memory, found.node),
+            words_of(memory, found.node, stale),
             found.likeness,
         )
         for found in tree.stretches(vector, k)
     ]
 
 
-def words_of(memory: AgentMemory, node: int) -> tuple[str, ...]:
-    """The words that tell a stretch from others; none without embeddings."""
+def words_of(memory: AgentMemory, node: int, stale: Stale | None) -> tuple[str, ...]:
+    """The words that tell a stretch from others, without those of what is gone alone; none without embeddings."""
     if memory.topics is None:
         return ()
 
@@ -55,4 +60,17 @@ def words_of(memory: AgentMemory, node: int) -> tuple[str, ...]:
     def text_of(row: int) -> str:
         return memory.events[row].text
 
-    return label_of(memory.topics, node, terms_of, text_of)
+    label = label_of(memory.topics, node, terms_of, text_of)
+    gone = frozenset() if stale is None else _gone(memory, memory.topics.rows(node).tolist(), stale)
+    return tuple(word for word in label if gone.isdisjoint(terms(word)))
+
+
+def _gone(memory: AgentMemory, rows: list[int], stale: Stale) -> frozenset[str]:
+    """Words that stand only in passages that say what stands no longer."""
+    told, true = set[str](), set[str]()
+    for row in rows:
+        event = memory.events[row]
+        clean = stale.clean(event)
+        for place in range(len(event.passages)):
+            (true if clean is None or place in clean else told).update(memory.shelf.words_of(row, place))
+    return frozenset(told - true)

@@ -210,7 +210,8 @@ class Answers:
         narrowed = question.kinds or question.tags or question.tools or question.space or question.window
         if question.mode != "tree" or narrowed or self.embedder is None or not question.query:
             return _WHY[channel]
-        near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS)
+        stale = memory.facts.stale(self.clock.now_us())
+        near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS, stale)
         return f"{_WHY[channel]}; nearest: {'; '.join(map(str, near))}" if near else _WHY[channel]
 
 
