@@ -21,7 +21,7 @@ WITHIN_S = 60.0
 DEADLINE = {"deadline_ms": WITHIN_S * 1000}
 CANARY = "Quillfeather"
 PHONE = "138-2000-4711"
-ARMS = ("auto", "exact", "semantic", "timeline", "tree", "facts")
+ARMS = ("auto", "exact", "semantic", "timeline", "tree", "facts", "workflow", "summary", "reflection")
 
 
 def forget(daemon, port, *flags, whom="shop/clerk"):
@@ -54,6 +54,9 @@ def test_e2_nothing_is_left_of_a_subject_on_disk_in_the_broker_or_in_any_answer(
             told = run.before_step("s1", **DEADLINE)
             assert CANARY in told.text
             assert PHONE in told.text
+            run.event(**mine | {"kind": "observation", "role": "tool"}, tool="call", ok=False, text=f"{CANARY} is away")
+            run.feedback(outcome="failure")
+            assert CANARY in run.recall("", mode="reflection", **DEADLINE).items[0].text
             assert agent.confirmed(WITHIN_S)
         code, said = forget(daemon, port, "--subject", "customer-42")
         assert code == 1
@@ -63,7 +66,7 @@ def test_e2_nothing_is_left_of_a_subject_on_disk_in_the_broker_or_in_any_answer(
 
         code, report = forget(daemon, port, "--subject", "customer-42")
         assert (code, report["left"], report["verified"]) == (0, {}, True)
-        assert report["messages"] == 3
+        assert report["messages"] == 4
         assert report["packets"] >= 1
         assert report["retained_cleared"] == 1
         assert everywhere(tmp_path) == []
