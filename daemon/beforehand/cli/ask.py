@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -111,6 +112,7 @@ async def _status(settings: Settings) -> Status:
 
 async def _recall(settings: Settings, scope: tuple[str, str, str], query: str, *, mode: str, k: int) -> Reply:
     tenant, agent, run = scope
+    logging.getLogger("beforehand.client").addHandler(logging.NullHandler())  # the reply says what is wrong
     async with connect(tenant=tenant, agent=agent, broker=settings.broker) as client:
         return await client.run(run).recall(query, deadline_ms=_RECALL_MS, mode=mode, k=k)
 

@@ -142,7 +142,7 @@ async def connect(
         serving.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await serving
-        process.outbox.close()
+        process.end()
 
 
 async def _linger(client: Agent, linger_s: float) -> None:

@@ -70,16 +70,19 @@ class Link:
         self.stir()
 
     async def run(self) -> None:
-        """Until cancelled. Whatever happens to the connection is told by `trouble`; nothing is raised."""
+        """Until cancelled. `trouble` tells of the connection, the log once of an outage; nothing is raised."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
-        delay_s = limits.RECONNECT_FIRST_S
+        delay_s, told = limits.RECONNECT_FIRST_S, False
         while True:
             connection = Connection(self._options)
             try:
                 await connection.open()
-                delay_s = limits.RECONNECT_FIRST_S
+                delay_s, told = limits.RECONNECT_FIRST_S, False
                 await self._serve(connection)
             except BusUnavailable as error:
+                if not told:
+                    _log.warning("%s It is tried until it answers.", error)
+                told = True
                 self._troubled(str(error))
             except BusError as error:
                 _log.error("%s", error)

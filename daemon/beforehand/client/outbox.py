@@ -51,6 +51,7 @@ class Outbox:
         counted = self._store.execute("SELECT count(*), coalesce(sum(length(payload)), 0) FROM outbox").fetchone()
         self._messages, self._bytes = int(counted[0]), int(counted[1])
         self._closed = False
+        self.lasts = file is not None
 
     def __len__(self) -> int:
         return self._messages

@@ -82,7 +82,7 @@ class PlainAgent:
             self.confirmed(self._linger_s)
         self._loop.call_soon_threadsafe(self._stop)
         self._thread.join(limits.BROKER_ANSWER_S)
-        self._process.outbox.close()
+        self._process.end()
 
     def run(self, run: str) -> PlainRun:
         """A run by its id. Raises Refusal for an id that the wire contract does not take."""

@@ -101,6 +101,16 @@ class Process:
         self.link.stir()
         return True
 
+    def end(self) -> None:
+        """Close the outbox; what it forgets with that is logged."""
+        if len(self.outbox) and not self.outbox.lasts:
+            _log.warning(
+                "forgotten with the end of the agent: %d messages that were not confirmed; name an outbox file, "
+                "or give linger_s more time",
+                len(self.outbox),
+            )
+        self.outbox.close()
+
     # --- in the background ---
 
     async def serve(self) -> None:

@@ -156,6 +156,25 @@ def test_without_a_broker_everything_is_kept_and_the_end_does_not_wait():
     assert time.monotonic() - began < LATE_S
 
 
+def test_what_goes_wrong_is_logged_once_and_what_is_lost_with_the_end_is_counted(caplog, tmp_path):
+    async def play(**more):
+        async with connect(tenant="shop", agent="anna", broker=NOWHERE, **more) as agent:
+            run = agent.run("r1")
+            assert run.event("note", "1")
+            assert run.event("note", "2")
+            for step in ("s1", "s2"):
+                await run.before_step(step, deadline_ms=300)
+        said = [record.getMessage() for record in caplog.records if record.name.startswith("beforehand.client")]
+        caplog.clear()
+        return said
+
+    [reached, lost] = asyncio.run(play())
+    assert reached.startswith("no broker answers at 127.0.0.1")
+    assert "4 messages that were not confirmed" in lost
+    [reached] = asyncio.run(play(outbox=tmp_path / "outbox"))
+    assert reached.startswith("no broker answers")
+
+
 def test_an_error_of_the_program_reaches_it_as_it_is():
     async def play():
         async with connect(tenant="shop", agent="anna", broker=NOWHERE):
