@@ -143,7 +143,7 @@ class Life:
         clock = VirtualClock(NOON_US) if still else SystemClock()
         broker = MemoryBroker(clock.monotonic_s)
         world = assembly.World(MemoryBus(broker), journal, clock, self.measures, assembly.read_parts(self.settings))
-        self.daemon = assembly.daemon_on(self.settings, world, "boot", assembly._counting("m"))
+        self.daemon = assembly.daemon_on(self.settings, world, assembly._counting("m"))
         self.agent = broker.connect("agent")
         self.agent.subscribe(f"{topics.ROOT}/shop/#")
         self.all_heard: list[tuple[str, bytes]] = []

@@ -37,7 +37,7 @@ class Up:
         self.folder = folder
         self.journal = journal or folder / "journal.sqlite3"
         self.log = folder / "daemon.log"
-        self._environment = {
+        self.environment = {
             **os.environ,
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
@@ -50,7 +50,7 @@ class Up:
         self.url = ""
         self._broker = ["--host", "127.0.0.1", "--port", str(port)] if port else []
         if not port:
-            self._environment["BEFOREHAND_BROKER__EMBEDDED_PORT"] = str(embedded_port)
+            self.environment["BEFOREHAND_BROKER__EMBEDDED_PORT"] = str(embedded_port)
         self.port = port or 0
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -67,14 +67,19 @@ class Up:
 
     def launch(self) -> int:
         """Start it and do not wait; where in its log it begins."""
-        command = [sys.executable, *self._program, "up", "--log-json", "--journal", str(self.journal)]
-        command += ["--state", str(self.folder / "state"), *self._broker]
+        command = [sys.executable, *self._program, *self.arguments]
         began = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, env=self._environment, cwd=self.folder, start_new_session=True
+                command, stdout=log, stderr=log, env=self.environment, cwd=self.folder, start_new_session=True
             )
         return began
+
+    @property
+    def arguments(self) -> list[str]:
+        """What is behind the program's name."""
+        files = ["--journal", str(self.journal), "--state", str(self.folder / "state")]
+        return ["up", "--log-json", *files, *self._broker]
 
     def health(self) -> dict[str, Any]:
         """What it says of itself over HTTP; `ready` is whether it does its work."""

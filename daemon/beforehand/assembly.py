@@ -96,14 +96,14 @@ def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Pa
         measures=measures,
         parts=parts or read_parts(settings),
     )
-    return daemon_on(settings, world, secrets.token_hex(8), _counting(f"{secrets.token_hex(12)}-"))
+    return daemon_on(settings, world, _counting(f"{secrets.token_hex(12)}-"))
 
 
-def daemon_on(settings: Settings, world: World, boot: str, new_id: Callable[[], str]) -> Daemon:
-    """A daemon on these backends. boot: part of the ids of its packets; new_id: names messages that have no id."""
+def daemon_on(settings: Settings, world: World, new_id: Callable[[], str]) -> Daemon:
+    """A daemon on these backends. new_id: names messages that have no id."""
     measures = world.measures
     publisher = Publisher(world.bus, world.clock, measures)
-    pipeline = _pipeline(settings, world, publisher, gap_wait_s=settings.policy.gap_wait_s, boot=boot)
+    pipeline = _pipeline(settings, world, publisher, gap_wait_s=settings.policy.gap_wait_s)
     send = _sender(publisher)
     return Daemon(
         bus=world.bus,
@@ -134,7 +134,7 @@ def replay(settings: Settings, measures: Measures) -> Replay:
     publisher = Publisher(world.bus, clock, measures)
     return Replay(
         door=_door(settings, world, _sender(publisher), new_id=_counting("m")),
-        pipeline=_pipeline(settings, world, publisher, boot="replay", gap_wait_s=0.0),
+        pipeline=_pipeline(settings, world, publisher, gap_wait_s=0.0),
         publisher=publisher,
         journal=world.journal,
         bus=world.bus,
@@ -225,7 +225,7 @@ def segments(settings: Settings, measures: Measures, key_of: KeyOf = no_key) -> 
     return SegmentFolder(path.with_name(f"{path.name}.segments"), measures, settings.memory.segments_bytes, key_of)
 
 
-def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float, boot: str) -> Pipeline:
+def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wait_s: float) -> Pipeline:
     """gap_wait_s: 0 where messages come one by one, and none can be on its way."""
     policy = policy_of(settings.policy)
     root = settings.broker.root
@@ -242,7 +242,6 @@ def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wai
             measures=world.measures,
             policy=policy,
             root=root,
-            boot=boot,
         ),
         answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures, planted(settings.memory)),
         clock=world.clock,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from drills import disks, killing, load, network, simulated, soak, storage
+from drills import disks, killing, load, network, recovery, simulated, soak, storage
 from drills.scene import Outcome, Size
 
 Drill = Callable[[Path, Size], Outcome]
@@ -15,6 +15,7 @@ DRILLS: Final[dict[str, Drill]] = {
     "kill-daemon": killing.kill_daemon,
     "kill-broker": killing.kill_broker,
     "soak": soak.soak,
+    "recovery": recovery.recover,
     "kill-both": killing.kill_both,
     "restart-broker": killing.restart_broker,
     "stop-daemon": killing.stop_daemon,

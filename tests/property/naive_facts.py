@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 LEVELS = {"user": 3, "tool": 2, "agent": 1, "unknown": 0}
@@ -21,10 +22,10 @@ class Told(NamedTuple):
 
 
 class NaiveFacts:
-    """All that came, in order."""
+    """All that came, in order; or that was sent, where what came later was sent before."""
 
-    def __init__(self) -> None:
-        self.told: list[Told] = []
+    def __init__(self, told: Iterable[Told] = ()) -> None:
+        self.told: list[Told] = list(told)
 
     def standing(self, key: tuple[str, str, str], at_us: int, known_us: int) -> tuple[Any, set[Any]] | None:
         """The value that stands, and the values that contradict it; None when nothing stands."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,8 +41,8 @@ def spelled(written):
 histories = st.binary(max_size=10 * BYTES_OF_ONE).map(lambda written: list(spelled(written)))
 
 
-def taken(book, one, row):
-    """The claim as an event would bring it: subject and attribute in any case."""
+def taken(book, one, row, seq=None):
+    """The claim as an event would bring it: subject and attribute in any case. seq: where its agent counts."""
     subject, attribute, space = one.key
     said = Statement(
         subject=subject.upper() if row % 2 else subject,
@@ -52,13 +54,23 @@ def taken(book, one, row):
         confidence=0.9 if one.sure else 0.1,
         withdrawn=one.withdrawn,
     )
-    event = Event(kind="note")
+    event = Event(kind="note") if seq is None else Event(kind="note", epoch="e", seq=seq)
     entry = Entry(Scope("t", "a", "r"), "event", f"e{row}", event, 5, True, one.recorded_us, False, b"{}")
     book.take(entry, [said], row, one.authority)
 
 
 def answered(standing):
     return None if standing is None else (standing.claim.value, {claim.value for claim in standing.conflicts})
+
+
+def agree(book, naive, at_us, known_us):
+    """Both answer the same for every key, and of all that stands."""
+    for key in KEYS:
+        record = book.record(*key)
+        found = None if record is None else record.at(at_us, known_us)
+        assert answered(found) == naive.standing(key, at_us, known_us)
+    stand = {folded(*one.claim.key): answered(one) for one in book.standing(at_us, known_us)}
+    assert stand == {key: expected for key in KEYS if (expected := naive.standing(key, at_us, known_us)) is not None}
 
 
 @settings(max_examples=10_000, deadline=None)
@@ -68,12 +80,18 @@ def test_every_time_is_answered_as_by_a_list_of_all_that_came(history, at_us, kn
     for row, one in enumerate(history):
         taken(book, one, row)
         naive.told.append(one)
-    for key in KEYS:
-        record = book.record(*key)
-        found = None if record is None else record.at(at_us, known_us)
-        assert answered(found) == naive.standing(key, at_us, known_us)
-    stand = {folded(*one.claim.key): answered(one) for one in book.standing(at_us, known_us)}
-    assert stand == {key: expected for key in KEYS if (expected := naive.standing(key, at_us, known_us)) is not None}
+    agree(book, naive, at_us, known_us)
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(histories, TIMES, TIMES | st.just(FOREVER), st.integers(0, 2**16))
+def test_what_an_agent_counts_is_answered_as_by_a_list_in_its_own_order_however_it_came(history, at_us, known_us, seed):
+    book, naive = FactBook(), NaiveFacts(history)
+    came = list(enumerate(history, 1))
+    Random(seed).shuffle(came)
+    for row, (seq, one) in enumerate(came):
+        taken(book, one, row, seq)
+    agree(book, naive, at_us, known_us)
 
 
 @settings(max_examples=300, deadline=None)

@@ -94,3 +94,11 @@ def test_a_larger_budget_archives_no_more(happenings):
     few.prune(3, Weights())
     many.prune(9, Weights())
     assert many.live >= few.live
+
+
+@given(HAPPENINGS)
+def test_what_fits_the_bound_is_not_pruned(happenings):
+    tree = live(happenings)
+    before = [node.archived for node in tree.nodes]
+    assert tree.prune(tree.live, Weights()) == 0
+    assert [node.archived for node in tree.nodes] == before

@@ -126,8 +126,7 @@ class Simulation:
         self.measures = RecordedMeasures()
         self.bus = MemoryBus(self.broker)
         world = assembly.World(self.bus, self.rows, self.clock, self.measures, self._parts())
-        boot = f"boot{self.boots}"
-        self.daemon = assembly.daemon_on(SETTINGS, world, boot, assembly._counting(f"{boot}-"))
+        self.daemon = assembly.daemon_on(SETTINGS, world, assembly._counting(f"boot{self.boots}-"))
         self.work = self.loop.create_task(self.daemon.run())
 
     def _parts(self) -> assembly.Parts:

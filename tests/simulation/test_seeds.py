@@ -63,11 +63,11 @@ def _found(parts):
 def test_a_daemon_that_acknowledges_before_it_stores_is_found(parts, monkeypatch):
     store = Daemon._store
 
-    async def too_early(self, arrivals, outcomes, refused):
+    async def too_early(self, arrivals, outcomes, *rest):
         self.bus.acknowledge(arrivals)
         for outcome in outcomes:
             self.receipts.stored(outcome.entry, outcome.session, outcome.position)
-        await store(self, arrivals, outcomes, refused)
+        await store(self, arrivals, outcomes, *rest)
 
     monkeypatch.setattr(Daemon, "_store", too_early)
     assert _found(parts)

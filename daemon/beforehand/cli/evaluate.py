@@ -108,10 +108,11 @@ async def _evaluate(
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:
-    names = ["policy", "budget", "recall", "precision", "quiet", "told", "tokens"]
+    names = ["policy", "budget", "recall", "precision", "quiet", "told", "tokens", "of_history"]
     names += ["interventions", "success", "median_ms"]
     table = Table(*names, box=None)
     for row in rows:
         table.add_row(*("-" if row[name] is None else str(row[name]) for name in names))
     out.print(table)
-    out.print(f"{rows[0]['steps']} steps, which needed {rows[0]['needed']} values of the past")
+    steps = f"{rows[0]['steps']} steps, which needed {rows[0]['needed']} values of the past"
+    out.print(f"{steps}; {rows[0]['history']} tokens had been said before one in its run, on average")

@@ -17,7 +17,7 @@ from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.enrolling import Enrolling
 from beforehand.lifecycle.reloading import Reloading
 from beforehand.pipeline.interpreting import Interpreting
-from beforehand.pipeline.outcomes import Outcome
+from beforehand.pipeline.outcomes import Outcome, begins
 from beforehand.pipeline.publisher import Publisher
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Arrival, Bus, Journal, Lane, Measures
@@ -106,25 +106,50 @@ class Daemon:
             entries, refused = self.door.read(arrivals)
             outcomes = await self.pipeline.take(entries)
             self.uncommitted += len(arrivals)
-            storing = group.create_task(self._store(arrivals, outcomes, refused))
+            answered = asyncio.Event()
+            storing = group.create_task(self._store(arrivals, outcomes, refused, answered))
             self._storing.add(storing)
             storing.add_done_callback(self._storing.discard)
-            for gap in await self.pipeline.respond(outcomes):
-                group.create_task(self.pipeline.begin_behind(gap))
+            gaps: list[Outcome] = []
+            try:
+                gaps = await self.pipeline.respond(outcomes)
+            finally:
+                if not gaps:
+                    answered.set()
+            if gaps:
+                group.create_task(self._catch_up(gaps, answered))
             if self.interpreting is not None:
                 self.interpreting.notice(outcomes)
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 
+    async def _catch_up(self, gaps: Sequence[Outcome], answered: asyncio.Event) -> None:
+        """Answer the steps that wait for what was sent before them: then everything of these arrivals is answered."""
+        try:
+            await asyncio.gather(*map(self.pipeline.begin_behind, gaps))
+        finally:
+            answered.set()
+
     async def _store(
-        self, arrivals: Sequence[Arrival], outcomes: Sequence[Outcome], refused: Sequence[Refused]
+        self,
+        arrivals: Sequence[Arrival],
+        outcomes: Sequence[Outcome],
+        refused: Sequence[Refused],
+        answered: asyncio.Event,
     ) -> None:
-        """Durable, then acknowledged, then receipted."""
+        """Durable, then acknowledged, then receipted.
+
+        A step's begin is acknowledged when its packet is on disk, too: after a crash it comes again, and is answered
+        with the same packet, which what the agent says of it is about.
+        """
         scopes = [outcome.entry.scope for outcome in outcomes]
         try:
             stored, unstorable = await self._append(outcomes)
             set_aside = [*refused, *unstorable]
             await self.door.set_aside(set_aside)
+            if any(map(begins, stored)):
+                await answered.wait()
+                await self.pipeline.packets.record()
             self.bus.acknowledge(arrivals)
             for outcome in (one for one in stored if one.fault is None):
                 self.receipts.stored(outcome.entry, outcome.session, outcome.position)

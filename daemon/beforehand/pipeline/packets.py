@@ -26,7 +26,9 @@ _BOOKS = 4 * limits.AGENTS_HOT
 
 @dataclass(slots=True)
 class Packets:
-    """`boot` names this process, so that a packet id is never given twice, not even when a crash lost a record.
+    """A packet is named by its step, its version and the place in the run that it was made at: one that is made again
+    after a crash, since its record was lost, has the name that the agent may know already. Never by what it says: a
+    name outlives what was erased.
 
     policy: the daemon's own, for a step that nothing could be decided for.
     """
@@ -37,7 +39,6 @@ class Packets:
     measures: Measures
     policy: Policy
     root: str
-    boot: str
     _books: OrderedDict[Scope, Runbook] = field(default_factory=OrderedDict)
     records: Records = field(init=False)
 
@@ -86,6 +87,7 @@ class Packets:
         else:
             packet = assemble(header, foreseen.choices, budget_tokens)
         if not final and before is not None and same_content(before, packet):
+            book.published[step.id] = packet  # what is on the topic, as it was decided last
             self.measures.count("beforehand_unchanged_total")
             return None
         book.sent(packet)
@@ -104,7 +106,7 @@ class Packets:
         now_us = self.clock.now_us()
         book = self._books.get(scope, Runbook())
         header = PacketHeader(
-            id=self._packet_id(scope, step, now_us),
+            id=_packet_id(scope, step, now_us, 0, final=True),
             scope=scope,
             step=step,
             version=book.next_version(step),
@@ -138,7 +140,7 @@ class Packets:
         version = self._books[session.scope].next_version(step.id)
         now_us = self.clock.now_us()
         return PacketHeader(
-            id=self._packet_id(session.scope, step.id, version),
+            id=_packet_id(session.scope, step.id, version, session.position, final=final),
             scope=session.scope,
             step=step.id,
             plan_revision=session.itinerary.revision,
@@ -157,13 +159,14 @@ class Packets:
             experiment=served.assignment,
         )
 
-    def _packet_id(self, scope: Scope, step: str, version: int) -> str:
-        named = "\0".join((self.boot, scope.tenant, scope.agent, scope.run, step, str(version)))
-        return f"p_{hashlib.blake2b(named.encode(), digest_size=10).hexdigest()}"
-
     def _measure(self, packet: Packet) -> None:
         self.measures.count("beforehand_packets_total", status=packet.status, final=str(packet.final).lower())
         self.measures.observe("beforehand_packet_tokens", packet.tokens)
         triggers = Counter(item.why[0].trigger for item in packet.items if item.why)
         for trigger, count in triggers.items():
             self.measures.count("beforehand_packet_items_total", count, trigger=trigger)
+
+
+def _packet_id(scope: Scope, step: str, version: int, position: int, *, final: bool) -> str:
+    named = "\0".join((scope.tenant, scope.agent, scope.run, step, f"{version} {position} {final}"))
+    return f"p_{hashlib.blake2b(named.encode(), digest_size=10).hexdigest()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections import OrderedDict
 from collections.abc import Container, Iterator
@@ -32,6 +33,7 @@ class Records:
     measures: Measures
     waiting: dict[str, tuple[Packet, bytes, Foreseen]] = field(default_factory=dict)
     recent: OrderedDict[str, Packet] = field(default_factory=OrderedDict)
+    _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def keep(self, packet: Packet, written: bytes, foreseen: Foreseen) -> None:
         """Note a packet that was sent."""
@@ -73,6 +75,10 @@ class Records:
 
     async def store(self) -> None:
         """Store all that waits; what a cancelled call has stored is stored once."""
+        async with self._storing:
+            await self._store()
+
+    async def _store(self) -> None:
         while self.waiting:
             sent = list(itertools.islice(self.waiting.values(), limits.BATCH_MESSAGES))
             records = [PacketRecord(packet, foreseen.decision(), written) for packet, written, foreseen in sent]

@@ -42,7 +42,7 @@ Shower = Callable[[Stop, Matter, int], Shown]
 @dataclass(slots=True)
 class Score:
     """Sums over steps. quiet: steps that needed nothing and got at most 40 tokens; told: steps that needed something
-    and got more. asked: run to steps that missed."""
+    and got more. history: tokens of all that had happened in the run. asked: run to steps that missed."""
 
     steps: int = 0
     needed: int = 0
@@ -53,15 +53,17 @@ class Score:
     quiet: int = 0
     told: int = 0
     tokens: int = 0
+    history: int = 0
     asked: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, stop: Stop, shown: Shown, seconds: float) -> None:
-        """Count one step."""
+    def add(self, stop: Stop, shown: Shown, seconds: float, history: int) -> None:
+        """Count one step. history: tokens of what happened before it."""
         needed = set(stop.call.needed)
         held = carried(shown.text, needed)
         self.steps += 1
         self.tokens += shown.tokens
+        self.history += history
         self.seconds.append(seconds)
         run = f"{stop.session.scope.agent}/{stop.session.scope.run}"
         self.asked[run] = self.asked.get(run, 0) + (held != needed)
@@ -76,7 +78,7 @@ class Score:
         self.useful += sum(bool(carried(item, needed)) for item in shown.items)
 
     def summary(self) -> dict[str, float | int | None]:
-        """Shares and means; None where nothing was counted.
+        """Shares and means; None where nothing was counted. of_history: tokens told for each token of the history.
 
         With a view these are those of an *amnesic agent*, which sees only its newest events and the packet: a step
         whose needed values stand in neither has to be asked for again (`interventions`, per run); a run without any is
@@ -91,6 +93,8 @@ class Score:
             "quiet": _share(self.quiet, self.idle),
             "told": _share(self.told, self.steps - self.idle),
             "tokens": _share(self.tokens, self.steps),
+            "history": _share(self.history, self.steps),
+            "of_history": _share(self.tokens, self.history),
             "interventions": _share(sum(self.asked.values()), len(self.asked)),
             "success": _share(sum(not count for count in self.asked.values()), len(self.asked)),
             "median_ms": round(1000 * seconds[len(seconds) // 2], 3) if seconds else None,
@@ -106,7 +110,11 @@ async def evaluate(
     """Every contestant at every budget over the same stops. A contestant is made anew for each budget."""
     showers = {(who, budget): make() for who, make in contestants.items() for budget in budgets}
     scores = {which: Score() for which in showers}
+    histories: dict[str, list[int]] = {}
     async for stop in stopped:
+        history = histories.get(stop.run.id)
+        if history is None:
+            history = histories[stop.run.id] = stop.run.tokens_before()
         started = time.perf_counter()
         matter = replay.pipeline.foresight.consider(stop.memory, stop.session, stop.step, stop.now_us)
         considered_s = time.perf_counter() - started
@@ -114,7 +122,8 @@ async def evaluate(
             started = time.perf_counter()
             shown = show(stop, matter, which[1])
             seconds = time.perf_counter() - started
-            scores[which].add(stop, shown, seconds + (considered_s if isinstance(show, Packets) else 0.0))
+            seconds += considered_s if isinstance(show, Packets) else 0.0
+            scores[which].add(stop, shown, seconds, history[stop.call.index])
     return scores
 
 

@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ import orjson
 
 from beforehand import limits
 from beforehand.errors import NotFound, RecordingError
+from beforehand.index.tokens import count_tokens
 from beforehand.messages.topics import Channel
 from beforehand.training.needed import needed_values, normal
 
@@ -80,6 +82,11 @@ class Trajectory:
             needed = needed_values(args, past, in_view=in_view, said=" ".join((goal, tool, *needs))) if args else set()
             calls.append(Call(index, f"s{len(calls) + 1}", tool, goal, needs, frozenset(needed)))
         return calls
+
+    def tokens_before(self) -> list[int]:
+        """Tokens of all that had happened before each event, with the arguments of calls: what an agent would carry."""
+        counts = (count_tokens(_whole(event)) for event in self.events)
+        return list(accumulate(counts, initial=0))
 
     def plan(self, space: str | None = None) -> Said:
         """The plan that the agent would have sent before anything happened, as long as a plan may be.
@@ -163,6 +170,13 @@ def text_of(event: dict[str, Any]) -> str:
     if not isinstance(text, str):
         text = orjson.dumps(text).decode()
     return " | ".join((text, *(str(spelling) for spelling in event.get("canon") or ())))
+
+
+def _whole(event: dict[str, Any]) -> str:
+    """All that a recorded event says: a call by its name and arguments."""
+    if event["type"] != "call":
+        return text_of(event)
+    return f"{event['name']} {orjson.dumps(event.get('args')).decode()}"
 
 
 def in_words(name: str) -> str:

@@ -43,6 +43,27 @@ def test_a_step_is_answered_while_the_disk_stores_nothing():
     playing(play)
 
 
+def test_a_begin_is_acknowledged_when_its_packet_is_on_disk_too():
+    async def play(world):
+        record, disk = world.journal.record, asyncio.Event()
+
+        async def late(packets):
+            await disk.wait()
+            await record(packets)
+
+        world.journal.record = late
+        world.say("event", kind="note", id="e1")
+        world.say("step", step="s1", phase="begin", goal="book the seat")
+        await world.hears("packet/s1", final=True)
+        await brokers.until(lambda: world.journal.state().last_position == 2)
+        assert (world.unacknowledged(Lane.INGEST), world.unacknowledged(Lane.CONTROL)) == (0, 1)
+        disk.set()
+        await brokers.until(lambda: world.unacknowledged(Lane.CONTROL) == 0)
+        assert [packet.packet.final for packet in await world.journal.packets(RUN)] == [True]
+
+    playing(play)
+
+
 def test_a_refused_message_that_was_counted_leaves_no_gap():
     async def play(world):
         for seq, kind in enumerate(("note", "no such kind", "note"), start=1):

@@ -4,10 +4,12 @@ import asyncio
 from collections import Counter
 from functools import cache
 
+import orjson
 import pytest
 
 from beforehand.assembly import trigger_model
 from beforehand.backends.rule_files import load
+from beforehand.index.tokens import count_tokens
 from beforehand.messages.topics import Scope
 from beforehand.settings import Settings
 from beforehand.training.collecting import Setting, stops
@@ -48,6 +50,21 @@ def test_no_packet_carries_more_than_memory_kept_and_that_is_all_but_secrets():
     assert kept.carried == kept.needed
     assert max(score.carried for score in scores.values()) <= kept.carried
     assert kept.tokens > 2 * max(score.tokens for score in scores.values())
+
+
+def tokens_of(event):
+    if event["type"] != "call":
+        return count_tokens(event["text"])
+    return count_tokens(f"{event['name']} {orjson.dumps(event['args']).decode()}")
+
+
+def test_what_is_told_is_held_against_all_that_was_said_before():
+    score = compared(budgets=(256,))["full", 256]
+    before = [sum(map(tokens_of, run.events[: call.index])) for run in RUNS for call in run.calls()]
+    told = score.summary()
+    assert (score.history, told["history"]) == (sum(before), pytest.approx(sum(before) / score.steps, abs=1e-3))
+    assert told["of_history"] == pytest.approx(score.tokens / sum(before), abs=1e-3)
+    assert told["of_history"] < 1
 
 
 def test_an_agent_without_memory_carries_nothing_and_the_daemon_most():
