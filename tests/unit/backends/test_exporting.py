@@ -13,14 +13,15 @@ from beforehand.backends.exporting import exported, imported
 from beforehand.backends.journal import SqliteJournal
 from beforehand.backends.journal.choosing import Whom
 from beforehand.backends.journal.erasing import erase
+from beforehand.backends.journal.scanning import scan
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.main import app
 from beforehand.errors import ExportBroken, NotFound
 from beforehand.limits import DEAD_LETTERS
 from beforehand.memory.recall import Recall
 from beforehand.memory.router import recall
-from beforehand.messages import topics
-from beforehand.messages.topics import Scope
+from beforehand.messages import codec, topics
+from beforehand.messages.topics import Address, Scope
 from beforehand.ports import Arrival
 from beforehand.settings import JournalSettings
 from beforehand.training.playing import play
@@ -28,6 +29,7 @@ from forgetting import entry, remembered, written
 from journal_samples import everything
 from language_models import answer_of
 from recorded import quick_replay, recorded
+from sealed import sealed
 
 RUNS = [Scope("shop", "clerk", "r1"), Scope("shop", "anna", "r1"), Scope("shop", "clerk", "r2")]
 REFUSED = topics.of_run(RUNS[0], "event")
@@ -173,6 +175,26 @@ def test_an_export_of_one_agent_is_of_nobody_else(tmp_path, played):
     assert {line["packet"]["agent"] for line in lines if line["line"] == "packet"} == {"anna"}
     assert not any(line["line"] == "dead_letter" for line in lines)
     assert lines[-1]["messages"] == sum(line["line"] == "message" for line in lines)
+
+
+def test_a_sealed_journal_is_exported_open_with_what_the_daemon_made_of_messages(tmp_path):
+    settings, other, file = sealed(tmp_path), tmp_path / "open.sqlite3", tmp_path / "all.jsonl"
+    said = entry(text="order W1 is late", id="e1")
+    body = orjson.dumps({"use": "facts", "model": "m", "prompt": "1", "sources": ["e1"], "answer": "W1: late"})
+    times = {"at_us": said.at_us, "received_us": said.received_us}
+    made = codec.restore(Address(said.scope, "derived"), body, key="d1", retained=False, **times)
+
+    async def carry():
+        journal = SqliteJournal(settings, RecordedMeasures())
+        async with journal.open():
+            await journal.append([said, made])
+            await into(file, journal)
+
+    asyncio.run(carry())
+    assert scan([settings.path], [b"W1"]).found == {}
+    carried(file, other)
+    rows, _, _ = content(in_file(other))
+    assert [row.entry for row in rows] == [said, made]
 
 
 def test_what_was_erased_stays_erased_when_an_older_export_is_imported(tmp_path):
