@@ -256,8 +256,10 @@ class Pipeline:
             while outcome.session.waits_for(outcome.entry) and not enough.done():
                 came = self.waiting.setdefault(outcome.entry.scope, asyncio.Event())
                 more = asyncio.ensure_future(came.wait())
-                await asyncio.wait({more, enough}, return_when=asyncio.FIRST_COMPLETED)
-                more.cancel()
+                try:
+                    await asyncio.wait({more, enough}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    more.cancel()
         finally:
             enough.cancel()
             self.waiting.pop(outcome.entry.scope, None)
