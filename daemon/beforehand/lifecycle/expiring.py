@@ -18,7 +18,13 @@ from beforehand.backends.journal import erasing
 from beforehand.backends.journal.choosing import Chosen, Whom
 from beforehand.backends.journal.erasing import Erased
 from beforehand.backends.journal.keys import JournalKeys, keys_of
+from beforehand.context.choice import forget_ids
+from beforehand.context.guard import forget_quotes
 from beforehand.errors import JournalError
+from beforehand.index.extraction import forget_texts
+from beforehand.index.keys import forget_keys
+from beforehand.index.segmentation import forget_words
+from beforehand.index.shapes import forget_texts as forget_shapes
 from beforehand.memory.retention import Due, Retention
 from beforehand.messages.values import rfc3339
 from beforehand.pipeline.way import Pipeline
@@ -28,6 +34,8 @@ from beforehand.settings import JournalSettings
 _log = structlog.get_logger()
 _EVERY_S: Final = 86_400
 _PAUSE_S: Final = 0.05
+_REMEMBERED: Final = (forget_ids, forget_quotes, forget_keys, forget_texts, forget_shapes, forget_words)
+"""What the process keeps of texts to save work, agents and all."""
 AT_ONCE: Final = 250
 """Statements of one transaction, about two for a message: as long as it takes, a commit waits."""
 
@@ -73,7 +81,10 @@ class Expiring:
         async with self.pipeline.memories.without(key, positions):
             self.pipeline.prepared.forget(key)
             await self.pipeline.record()
-            return await self._empty(whom, chosen, keys)
+            emptied = await self._empty(whom, chosen, keys)
+        for forget in _REMEMBERED:
+            forget()
+        return emptied
 
     async def _empty(self, whom: Whom, chosen: Chosen, keys: JournalKeys) -> int:
         at, path = rfc3339(self.pipeline.clock.now_us()), self.at.path

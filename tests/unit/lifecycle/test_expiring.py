@@ -13,13 +13,16 @@ import brokers
 from beforehand import assembly
 from beforehand.backends.clocks import VirtualClock
 from beforehand.backends.journal import copies
+from beforehand.backends.journal.choosing import Whom
 from beforehand.backends.journal.keys import keys_of
 from beforehand.backends.journal.scanning import beside, scan
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.memory.broker import MemoryBroker
 from beforehand.backends.memory.bus import MemoryBus
+from beforehand.context.guard import quote
+from beforehand.index import segmentation
 from beforehand.lifecycle.serve import running
-from beforehand.memory.retention import DAY_US
+from beforehand.memory.retention import DAY_US, Due
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
 from beforehand.settings import Settings
@@ -125,6 +128,22 @@ def test_what_is_over_is_gone_from_disk_memory_and_packets_and_the_rest_goes_on(
     assert measures.value("beforehand_failures_total", part="retention") == 0
     assert [event.text for event in remembered(scene.path, CLERK).events if event.text][-1] == "and parcel W8"
     assert anywhere(scene) == {}
+
+
+def test_what_the_process_keeps_of_texts_to_save_work_goes_too(tmp_path):
+    scene = Scene(tmp_path)
+
+    async def play():
+        async with scene.runs():
+            await a_month(scene)
+            assert quote.cache_info().currsize
+            assert segmentation.remembered_words()
+            due = Due(scene.settings.retention.retention, scene.clock.now_us())
+            whom = Whom(CLERK.tenant, CLERK.agent, due=due)
+            await scene.daemon.expiring._look_at(whom, keys_of(scene.settings.journal))
+            return quote.cache_info().currsize, segmentation.remembered_words()
+
+    assert asyncio.run(play()) == (0, 0)
 
 
 def test_words_that_are_over_do_not_come_back_from_a_segment_nor_from_a_touch_meanwhile(tmp_path):
