@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import orjson
 import typer
@@ -20,6 +20,7 @@ from beforehand.cli.shared import FAILED, Agent, Config, Json, advising, err, lo
 from beforehand.client import connect
 from beforehand.errors import BusError, NotFound
 from beforehand.messages import topics
+from beforehand.messages.inbound import Mode
 from beforehand.messages.outbound import Packet, Reply, Status
 from beforehand.ports import PacketRecord
 from beforehand.settings import Settings
@@ -54,9 +55,7 @@ def recall(
     agent: Agent,
     run: Annotated[str, typer.Argument(help="Run.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    mode: Annotated[
-        str, typer.Option(help="auto, exact, semantic, tree, timeline, facts, workflow, summary, aggregate.")
-    ] = "auto",
+    mode: Annotated[str, typer.Option(help=f"{', '.join(get_args(Mode))}.")] = "auto",
     k: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 10,
     config: Config = None,
     host: Host = None,
