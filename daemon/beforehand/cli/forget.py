@@ -211,7 +211,8 @@ def _tell_plan(planned: Erased, *, json: bool) -> None:
 def _tell(report: Report) -> None:
     out.print(f"erased {report.messages:,} messages, {report.packets:,} packets, {report.dead_letters:,} dead letters")
     if report.keys:
-        out.print(f"destroyed {report.keys:,} keys: what they sealed cannot be read in any copy of the journal")
+        out.print(f"destroyed {report.keys:,} keys: no copy of the journal can be read for what they sealed")
+        out.print("replace the copies of the key store: an older one would undo this", soft_wrap=True)
     out.print(
         f"cleared {report.retained_cleared:,} retained packets, looked at {report.retained_searched} that are left"
     )
