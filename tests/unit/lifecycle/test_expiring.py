@@ -54,8 +54,7 @@ class Scene:
             measures=self.measures,
             parts=assembly.read_parts(self.settings),
         )
-        numbers = iter(range(1, 1_000_000))
-        self.daemon = assembly.daemon_on(self.settings, world, "boot", lambda: f"m{next(numbers)}")
+        self.daemon = assembly.daemon_on(self.settings, world, assembly._counting("m"))
         self.agent = self.broker.connect("agent")
         self.agent.subscribe(f"{topics.ROOT}/#")
         self.standing = {}
