@@ -75,8 +75,13 @@ class Agent:
             case _:
                 self.say("step", step=f"s{self.steps}", phase="end", ok=True)
 
-    def outdated(self) -> list[str]:
-        """Values that are true no longer. After a clock was set back a claim is one about an earlier time."""
+    def outdated(self, at_us: int) -> list[str]:
+        """Values that are true no longer at a time.
+
+        After a clock was set back a claim is one about an earlier time, and the newest may be one about a time to come.
+        """
+        if self.valued_us and self.valued_us[-1] > at_us:
+            return []
         told = zip(self.values[:-1], self.valued_us[:-1], strict=True)
         return [value for value, at_us in told if at_us <= self.valued_us[-1]]
 

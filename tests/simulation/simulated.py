@@ -17,6 +17,7 @@ from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.errors import EmbedderError, JournalError
 from beforehand.memory.agent import AgentMemory
+from beforehand.messages.values import micros
 from beforehand.settings import Settings
 from journal_samples import NOON_US
 from simulation.agents import RESEND_S, Agent
@@ -248,7 +249,7 @@ class Simulation:
             agent.listen()
             assert any(packet.step == "last" and packet.final for packet in agent.packets), "no packet for a step"
             for packet in agent.packets:
-                old = [value for value in agent.outdated() if value in packet.rendered]
+                old = [value for value in agent.outdated(micros(packet.created_at)) if value in packet.rendered]
                 assert not old, f"{old} stand in a packet"
             live = await self.daemon.pipeline.memories.of(agent.scope)
             fresh = assembly._memories(SETTINGS, self.rows, self.embedder, RecordedMeasures())
