@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import orjson
@@ -16,18 +15,32 @@ from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
-from beforehand.cli.shared import FAILED, Agent, Config, Json, advising, err, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import (
+    FAILED,
+    Agent,
+    Config,
+    Journal,
+    Json,
+    advising,
+    err,
+    load,
+    out,
+    print_json,
+    tenant_and_agent,
+)
 from beforehand.client import connect
 from beforehand.errors import BusError, NotFound
 from beforehand.messages import topics
 from beforehand.messages.inbound import Mode
 from beforehand.messages.outbound import Packet, Reply, Status
+from beforehand.messages.topics import Scope
 from beforehand.ports import PacketRecord
 from beforehand.settings import Settings
 
 Host = Annotated[str | None, typer.Option(help="Broker; left out: 127.0.0.1.")]
 Port = Annotated[int | None, typer.Option(help="Broker port.")]
 _RECALL_MS = 5_000.0
+_PLACE = ("tenant", "agent", "run", "step")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -76,15 +89,17 @@ def recall(
 
 
 def explain(
-    packet_id: Annotated[str, typer.Argument(help="Id of a packet (`id` of the packet message).")],
+    packet: Annotated[
+        str, typer.Argument(help="Id of a packet; or tenant/agent/run/step as topics spell them: the step's newest.")
+    ],
     config: Config = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    journal: Journal = None,
     json: Json = False,
 ) -> None:
     """Why a packet says what it says: every rule that fired, every candidate, the whole arithmetic."""
     with advising():
         settings = load(config, journal={"path": journal})
-        record = asyncio.run(_packet(settings, packet_id))
+        record = asyncio.run(_packet(settings, packet))
     if json:
         print_json({"packet": record.packet.model_dump(mode="json"), "decision": dict(record.decision)})
         return
@@ -116,15 +131,23 @@ async def _recall(settings: Settings, scope: tuple[str, str, str], query: str, *
         return await client.run(run).recall(query, deadline_ms=_RECALL_MS, mode=mode, k=k)
 
 
-async def _packet(settings: Settings, packet_id: str) -> PacketRecord:
+async def _packet(settings: Settings, named: str) -> PacketRecord:
     if not settings.journal.path.is_file():
         raise NotFound(f"no journal {settings.journal.path}.", "Name the daemon's journal with --journal or --config.")
     journal = SqliteJournal(settings.journal, RecordedMeasures())
     async with journal.open():
-        record = await journal.packet(packet_id)
+        record = await (_newest(journal, named) if named.count("/") == len(_PLACE) - 1 else journal.packet(named))
     if record is None:
-        raise NotFound(f"no packet {packet_id!r} in {settings.journal.path}.", "Copy `id` from the packet message.")
+        advice = "Copy `id` from the packet message, or name tenant/agent/run/step."
+        raise NotFound(f"no packet {named!r} in {settings.journal.path}.", advice)
     return record
+
+
+async def _newest(journal: SqliteJournal, named: str) -> PacketRecord | None:
+    """The newest packet of a step. Raises Refusal for a name that is not spelt as in a topic."""
+    *scope, step = (topics.decode(level, name) for level, name in zip(named.split("/"), _PLACE, strict=True))
+    found = await journal.packets(Scope(*scope))
+    return next((record for record in reversed(found) if record.packet.step == step), None)
 
 
 def _show_reply(reply: Reply) -> None:

@@ -117,6 +117,12 @@ def command(*words):
     return done
 
 
+def refused(*words):
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 1
+    return done.stderr
+
+
 def test_by_the_command_line_an_export_of_an_import_is_the_same_file_and_packets_are_explained_the_same(
     tmp_path, played
 ):
@@ -131,6 +137,10 @@ def test_by_the_command_line_an_export_of_an_import_is_the_same_file_and_packets
     told = [json.loads(command("explain", said, "--json", "--journal", path).stdout) for path in (one, other)]
     assert told[0] == told[1]
     assert told[0]["decision"]["considered"]
+    of_step = [record.packet.id for record in packets if record.packet.run == "r2" and record.packet.step == "s1"]
+    named = command("explain", "shop/clerk/r2/s1", "--json", "--journal", one).stdout
+    assert json.loads(named)["packet"]["id"] == of_step[-1] != of_step[0]
+    assert "tenant/agent/run/step" in refused("explain", "shop/clerk/r2/s99", "--journal", one)
 
 
 def test_what_a_language_model_answered_is_carried_too(tmp_path):
