@@ -72,6 +72,16 @@ async def test_a_copy_is_one_file_and_replaces_none(tmp_path: Path):
         copies.copy(path, copied)
 
 
+async def test_a_journal_its_log_and_its_copy_are_for_their_owner_alone(tmp_path: Path):
+    path, copied = tmp_path / "journal.sqlite3", tmp_path / "copy.sqlite3"
+    journal = journal_at(path)
+    async with journal.open():
+        await journal.append([entry("e1")])
+        copies.copy(path, copied)
+        for file in (path, path.with_name(f"{path.name}-wal"), copied):
+            assert file.stat().st_mode & 0o077 == 0, file
+
+
 async def test_a_damaged_journal_is_not_copied(tmp_path: Path):
     path = tmp_path / "journal.sqlite3"
     await filled(path, 300)

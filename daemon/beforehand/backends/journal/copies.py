@@ -111,6 +111,7 @@ def exchange(fresh: Path, journal: Path, why: str) -> Path | None:
 
 def _copy_pages(journal: Path, part: Path) -> Copied:
     """All pages in one read transaction: a commit meanwhile neither waits nor is half in the copy."""
+    files.make(part)
     with (
         contextlib.closing(files.connect(journal, "ro")) as source,
         contextlib.closing(sqlite3.connect(part)) as target,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sqlite3
 import struct
 import time
@@ -38,11 +39,18 @@ def connect(path: Path, mode: Literal["ro", "rw", "rwc"]) -> sqlite3.Connection:
     )
 
 
+def make(path: Path) -> None:
+    """An empty file for its owner alone, where there is none: it will hold what agents said. Logs take its mode."""
+    with contextlib.suppress(OSError):  # SQLite says what is wrong with the place
+        os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
 def prepare(path: Path) -> None:
     """Make the file when there is none, and see that it is a whole database in WAL mode. Takes no lock when it is.
 
     Raises JournalError when a part of the file is missing, sqlite3.Error when it cannot be opened.
     """
+    make(path)
     deadline_s = time.monotonic() + limits.BUSY_S
     while True:
         try:
