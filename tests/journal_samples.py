@@ -25,7 +25,7 @@ def entry(name: str = "e1", scope: Scope = RUN, channel: Channel = "event", **fi
         "event": {"kind": "message", "text": f"text of {name}"},
         "step": {"step": "s1", "phase": "begin"},
     }
-    body = {"id": name, **bare[channel], **fields}
+    body = {"id": name, **bare.get(channel, {}), **fields}
     return codec.read(Address(scope, channel), orjson.dumps(body), received_us=NOON_US, arrival_id="unused")
 
 

@@ -5,10 +5,8 @@ A fold over the agent's messages, like everything else here: no message is made,
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -19,42 +17,17 @@ from beforehand.memory.flows import is_success
 from beforehand.memory.looking_back import LOOKED_AT, Reflection, alike, look_back
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
-from beforehand.memory.steps import Order, Step
+from beforehand.memory.steps import Step
+from beforehand.memory.tried import WHOLE, Tried
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback, StepMark
 
 Milestone = tuple[str, str]
 """Run, and step or ''."""
-_WHOLE: Final = ""
-_MARKS: Final = 32
-"""Beginnings and ends of steps that are looked at for the one that was under way, the newest."""
 _OF_TOOL: Final = 16
 """Reflections of one tool that a step is held against, the newest."""
 HEALED: Final = 3
 """Steps of its sort that went well after a failure, from which on nobody is warned of it."""
-
-
-@dataclass(slots=True)
-class _Tried:
-    """A run under way: rows of its events by step ('': of none), and the step of its newest call.
-
-    marks: of a run that counts, in the order in which its agent made them: step, and whether it began.
-    """
-
-    rows: dict[str, list[int]] = field(default_factory=dict)
-    calling: str = _WHOLE
-    count: int = 0
-    marks: list[tuple[tuple[int, int], str, bool]] = field(default_factory=list)
-
-    def under_way(self, order: tuple[int, int]) -> str:
-        """The step that was under way then, whichever came first, the mark or what happened; '' when none was."""
-        place = bisect_left(self.marks, (order,))
-        ended = set()
-        for _, step, began in reversed(self.marks[max(0, place - _MARKS) : place]):
-            if began and step not in ended:
-                return step
-            ended.add(step)
-        return _WHOLE
 
 
 class Reflections:
@@ -65,7 +38,7 @@ class Reflections:
 
     def __init__(self) -> None:
         self.version = 0
-        self._tried: OrderedDict[str, _Tried] = OrderedDict()
+        self._tried: OrderedDict[str, Tried] = OrderedDict()
         self._kept: OrderedDict[Milestone, Reflection] = OrderedDict()
         self._by_tool: dict[str, dict[Milestone, None]] = {}
         self._well: Counter[Milestone] = Counter()
@@ -79,19 +52,21 @@ class Reflections:
         timeline: Timeline,
     ) -> None:
         """Fold in one message that the session has taken. event: it as remembered. events: all, by row."""
-        message = entry.message
+        message, order, run = entry.message, session.order_key(entry), session.scope.run
         if event is not None:
             if event.kind in LOOKED_AT and event.vouched:
-                step = session.itinerary.steps.get(self._happened(session, event, session.order_key(entry)))
+                name = self._of(run).happened(event, order, session.itinerary.current)
+                step = session.itinerary.steps.get(name)
                 telling = event.ok is False or event.kind == "reflection"
-                if step is not None and step.ended and (telling or (session.scope.run, step.id) in self._kept):
+                if step is not None and step.ended and (telling or (run, name) in self._kept):
                     self._look_back(session, step, events, timeline)
         elif isinstance(message, StepMark):
-            order = session.order_key(entry)
-            if order is not None:
-                insort(self._of(session.scope.run).marks, (order, message.step, message.phase == "begin"))
-            if message.phase == "end" and not session.overruled:
-                self._look_back(session, session.itinerary.steps[message.step], events, timeline)
+            self._of(run).marked(order, message.step, began=message.phase == "begin")
+            step = session.itinerary.steps[message.step]
+            found = self._look_back(session, step, events, timeline) if step.ended else None
+            over = message.phase == "end" and not session.overruled
+            if over and found is None and step.ok is not False:
+                self._went_well(step)
         elif isinstance(message, Feedback) and message.outcome is not None:
             self._over(session, is_success(message.outcome), events, timeline)
 
@@ -123,48 +98,34 @@ class Reflections:
         ]
         return [one for _, _, one in sorted(scored, key=lambda each: each[:2])[:most]]
 
-    def _of(self, run: str) -> _Tried:
+    def _of(self, run: str) -> Tried:
         tried = self._tried.get(run)
         if tried is None:
-            tried = self._tried[run] = _Tried()
+            tried = self._tried[run] = Tried()
             if len(self._tried) > limits.TRAIL_RUNS:
                 self._tried.popitem(last=False)
         return tried
 
-    def _happened(self, session: Session, event: Remembered, order: Order) -> str:
-        """Note an event; the step that it belongs to: the one it names, its call's, or the one under way."""
-        tried = self._of(session.scope.run)
-        step = event.step or (tried.calling if event.kind == "observation" else _WHOLE)
-        if not step:
-            step = (session.itinerary.current or _WHOLE) if order is None else tried.under_way(order)
-        if event.kind == "action":
-            tried.calling = step
-        if tried.count < limits.TRAIL_EVENTS:
-            tried.count += 1
-            tried.rows.setdefault(step, []).append(event.row)
-        return step
-
-    def _look_back(self, session: Session, step: Step, events: Sequence[Remembered], timeline: Timeline) -> None:
+    def _look_back(
+        self, session: Session, step: Step, events: Sequence[Remembered], timeline: Timeline
+    ) -> Reflection | None:
         """A step ended, or something of it came late."""
-        tried = self._tried.get(session.scope.run)
-        rows = [] if tried is None else tried.rows.get(step.id, [])
+        rows = self._of(session.scope.run).of_step(step.id)
         found = look_back(session.scope.run, step, step.ok, _in_order(rows, session, events, timeline))
         if found is not None:
             self._keep(found)
-        elif step.ok is not False:
-            self._went_well(step)
+        return found
 
     def _over(self, session: Session, success: bool, events: Sequence[Remembered], timeline: Timeline) -> None:  # noqa: FBT001
         """The run is over: its open steps, then the run as a whole, of which the plan says the goal."""
-        tried = self._tried.get(session.scope.run, _Tried())
-        milestones = [(step, step.ok, tried.rows.get(step.id, [])) for step in session.itinerary.open_steps()]
-        plan = session.itinerary.plan
-        whole = Step(_WHOLE, goal="" if plan is None else plan.goal)
-        rows = tried.rows.get(_WHOLE, []) if success else [row for rows in tried.rows.values() for row in rows]
-        for step, ok, its_rows in [*milestones, (whole, success, rows)]:
-            found = look_back(session.scope.run, step, ok, _in_order(its_rows, session, events, timeline))
-            if found is not None:
-                self._keep(found)
+        for step in session.itinerary.open_steps():
+            self._look_back(session, step, events, timeline)
+        tried, plan = self._of(session.scope.run), session.itinerary.plan
+        rows = tried.of_step(WHOLE) if success else tried.everything()
+        whole = Step(WHOLE, goal="" if plan is None else plan.goal)
+        found = look_back(session.scope.run, whole, success, _in_order(rows, session, events, timeline))
+        if found is not None:
+            self._keep(found)
 
     def _like(self, step: Step) -> list[Milestone]:
         """Of the newest of its tool those that a step is like, the newest first."""
