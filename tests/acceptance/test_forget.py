@@ -56,8 +56,8 @@ def test_e2_nothing_is_left_of_a_subject_on_disk_in_the_broker_or_in_any_answer(
             assert PHONE in told.text
             run.event(**mine | {"kind": "observation", "role": "tool"}, tool="call", ok=False, text=f"{CANARY} is away")
             run.feedback(outcome="failure")
-            assert CANARY in run.recall("", mode="reflection", **DEADLINE).items[0].text
             assert agent.confirmed(WITHIN_S)
+            assert CANARY in run.recall("", mode="reflection", **DEADLINE).items[0].text
         code, said = forget(daemon, port, "--subject", "customer-42")
         assert code == 1
         assert "Stop that daemon" in said
