@@ -28,7 +28,7 @@ class FactNames:
         keys = self._keys.get(key[1])
         if keys is None:
             keys = self._keys[key[1]] = {}
-            for word in name_words(key[1]) - STOP_TERMS:
+            for word in sorted(name_words(key[1]) - STOP_TERMS):  # as in every other process
                 self._attributes.setdefault(word, []).append(key[1])
         keys.pop(key, None)
         keys[key] = self._claims
