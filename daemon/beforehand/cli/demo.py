@@ -15,7 +15,7 @@ from rich.table import Table
 from beforehand import assembly, shipped
 from beforehand.backends.embedders import StaticEmbedder
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Json, advising, log_to_stderr, out, print_json
+from beforehand.cli.shared import Json, advising, out, print_json
 from beforehand.client import Run, Told, connect
 from beforehand.lifecycle.serve import broker_for, running
 from beforehand.messages.outbound import Item, Packet
@@ -68,7 +68,6 @@ def demo(
 
     Starts a broker and a daemon of its own; nothing is kept.
     """
-    log_to_stderr(as_json=False, quiet=True)
     with advising(), tempfile.TemporaryDirectory(prefix="beforehand-demo-") as folder:
         settings = Settings.model_validate(
             {

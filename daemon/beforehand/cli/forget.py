@@ -29,7 +29,6 @@ from beforehand.cli.shared import (
     State,
     advising,
     load,
-    log_to_stderr,
     out,
     print_json,
     tenant_or_agent,
@@ -100,7 +99,6 @@ def forget(
 
     Exit code 0 when nothing is left. Backups are reached when the journal is sealed; the outboxes of agents are not.
     """
-    log_to_stderr(as_json=False, quiet=True)
     with advising():
         whom = _whom(agent, subject, run, origin, expired=expired, everything=everything)
         settings = load(config, journal={"path": existing(config, journal)})

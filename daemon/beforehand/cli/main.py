@@ -11,6 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from beforehand.cli.logs import log_to_stderr
+
 for _name, _value in (("OMP_NUM_THREADS", "1"), ("OPENBLAS_NUM_THREADS", "1"), ("OMP_WAIT_POLICY", "passive")):
     os.environ.setdefault(_name, _value)
 """Before a library that computes is loaded: short calls are many times slower with two threads (docs/decisions)."""
@@ -100,3 +102,4 @@ def main(
     ] = False,
 ) -> None:
     """Hands AI agents, before every step, the few things they must not forget in it."""
+    log_to_stderr(as_json=False, quiet=True)

@@ -12,7 +12,8 @@ import typer
 from beforehand import assembly
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import PrometheusMeasures
-from beforehand.cli.shared import STATE, Config, State, advising, load, log_to_stderr
+from beforehand.cli.logs import log_to_stderr
+from beforehand.cli.shared import STATE, Config, State, advising, load
 from beforehand.lifecycle.pages import listening
 from beforehand.lifecycle.serve import serve
 

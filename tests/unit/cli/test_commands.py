@@ -5,6 +5,7 @@ import sys
 from importlib.metadata import version
 
 import pytest
+import structlog
 from typer.testing import CliRunner
 
 from beforehand.cli.main import COMMANDS, app, loaded
@@ -33,6 +34,17 @@ def test_a_command_that_is_not_there_is_named_with_the_nearest():
 
 def test_a_group_lists_its_own():
     assert "rollback" in run("models", "--help").output
+
+
+def test_what_a_command_logs_stands_beside_what_it_prints(capsys):
+    try:
+        assert run("config", "show", "--json").exit_code == 0
+        structlog.get_logger().warning("a segment is not used")
+        said = capsys.readouterr()
+    finally:
+        structlog.reset_defaults()
+    assert said.out == ""
+    assert "a segment is not used" in said.err
 
 
 def test_it_says_its_version():

@@ -7,7 +7,7 @@ import sys
 
 import structlog
 
-from beforehand.cli.shared import log_to_stderr
+from beforehand.cli.logs import log_to_stderr
 
 
 class Full:
