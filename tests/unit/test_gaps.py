@@ -28,7 +28,10 @@ def test_a_begin_that_waits_for_a_gap_is_answered_beside_the_lane():
         assert not behind.done()
         await stage.replay.clock.advance(0.02)
         await behind
-        assert pipeline.packets.book(RUN).has_final("a")
+        book = pipeline.packets.book(RUN)
+        assert book.has_final("a")
+        assert book.published["a"].reason.endswith("messages that were sent before are still on the way")
+        assert pipeline.packets.book(OTHER).published["b"].reason == "nothing worth saying"
 
     staged(play)
 

@@ -86,6 +86,11 @@ class Session:
             epoch, seq = entry.counted
             self.durable.setdefault(epoch, Ranges()).add(seq)
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether the agent's count says that messages before the newest have not come yet."""
+        return any(numbers.unbroken_to < numbers.highest for numbers in self.received.values())
+
     def waits_for(self, entry: Entry) -> bool:
         """Whether messages that the agent sent before this one have not come yet."""
         if entry.counted is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
+from typing import Final
 
 from beforehand import limits
 from beforehand.context.packet import PacketHeader, assemble, renewed, same_content
@@ -22,6 +23,9 @@ from beforehand.ports import Clock, Journal, Measures
 from beforehand.trigger.policy import Policy
 
 _BOOKS = 4 * limits.AGENTS_HOT
+
+
+_INCOMPLETE: Final = "nothing worth saying in what has come; messages that were sent before are still on the way"
 
 
 @dataclass(slots=True)
@@ -155,7 +159,7 @@ class Packets:
             position=session.position,
             searched=foreseen.searched,
             policy=served.decider.policy.name,
-            quiet=foreseen.quiet,
+            quiet=foreseen.quiet or (_INCOMPLETE if final and session.incomplete else None),
             experiment=served.assignment,
         )
 
