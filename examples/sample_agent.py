@@ -92,9 +92,11 @@ async def farewell(agent: Agent) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(0 if agent.trouble else 5):
             await agent.confirmed()
-    print(
-        f"\nThe daemon has not confirmed {agent.unconfirmed} messages{f': {agent.trouble}' if agent.trouble else '.'}"
-    )
+    if agent.unconfirmed:
+        trouble = f": {agent.trouble}" if agent.trouble else "."
+        print(f"\nThe daemon has not confirmed {agent.unconfirmed} messages{trouble}")
+    else:
+        print("\nThe daemon has confirmed all that it was told.")
 
 
 async def main() -> None:
