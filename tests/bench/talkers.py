@@ -1,7 +1,7 @@
 """The load of the intake benchmark, in processes of its own.
 
-`python -m tests.bench.talkers load PORT TENANT SECONDS PID` prints one JSON object; `listen PORT` in the place of `load`
-and what follows it takes what comes and acknowledges it.
+`python -m tests.bench.talkers load PORT TENANT SECONDS PID` prints one JSON object; `talkers listen PORT` takes what
+comes and acknowledges it.
 """
 
 from __future__ import annotations
