@@ -47,9 +47,10 @@ class Trimming:
         """
         memory, upto = await self.loading.anew(*key)
         while self.hot.get(key) is one:
-            touches = one.touches
+            touches, quiet = one.touches, key not in self.on_the_way
             seen, upto = upto, await self.loading.follow(memory, upto)
-            if upto == seen and one.touches == touches and key not in self.on_the_way:
+            # What was on the way before may have reached the disk behind the reading: it would be in neither memory.
+            if quiet and upto == seen and one.touches == touches and key not in self.on_the_way:
                 self.replace(key, memory)
                 return True
             await asyncio.sleep(limits.KEEP_EVERY_S)
