@@ -214,7 +214,6 @@ async def _settled(agents: Agents) -> None:
 
 
 def processor_s(pid: int) -> float:
-    """Seconds that a process has taken of a processor (Linux)."""
     """Seconds that a process took of a processor so far (Linux)."""
     user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")

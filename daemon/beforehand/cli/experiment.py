@@ -14,7 +14,7 @@ from rich.table import Table
 from beforehand import assembly
 from beforehand.backends.experiment_files import Register, find, read
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Json, advising, load, out, print_json
+from beforehand.cli.shared import Config, Journal, Json, advising, load, out, print_json
 from beforehand.errors import ExperimentError
 from beforehand.experiment.definition import Started
 
@@ -85,7 +85,7 @@ def report(
         str | None, typer.Argument(help="Its name; left out: only what held-back packets say.", show_default=False)
     ] = None,
     config: Config = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    journal: Journal = None,
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     json: Json = False,
 ) -> None:

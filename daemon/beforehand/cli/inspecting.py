@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 from math import isfinite
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from beforehand.cli.journals import entries
-from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import Agent, Config, Journal, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.index.timeline import TreeRow
 from beforehand.memory.agent import AgentMemory
@@ -34,13 +33,12 @@ def timeline(
     run: Annotated[str | None, typer.Argument(help="Run; left out: all of the agent's.", show_default=False)] = None,
     depth: Annotated[int, typer.Option(min=0, max=8, help="Levels below the whole.")] = 2,
     config: Config = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    journal: Journal = None,
     json: Json = False,
 ) -> None:
     """The segment tree over the events: ranges, times, errors, actions, importance and tools. The daemon may run."""
     with advising():
-        tenant, name = tenant_and_agent(agent)
-        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), tenant, name, run))
+        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), agent, run))
     rows = memory.timeline.render(depth)
     tools = memory.codes.words("tool")
     if json:
@@ -54,13 +52,12 @@ def reflections(
     agent: Agent,
     run: Annotated[str | None, typer.Argument(help="Run; left out: all of the agent's.", show_default=False)] = None,
     config: Config = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    journal: Journal = None,
     json: Json = False,
 ) -> None:
     """What steps and runs taught: what was tried, what came of it, what to do otherwise. The daemon may run."""
     with advising():
-        tenant, name = tenant_and_agent(agent)
-        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), tenant, name, run))
+        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), agent, run))
     found = memory.reflections.all()
     if json:
         print_json({"agent": agent, "run": run, "reflections": [_lesson(one, memory) for one in found]})
@@ -72,17 +69,18 @@ def reflections(
         out.print("Nothing failed, and the agent reflected on nothing.")
 
 
-async def agent_memory(settings: Settings, tenant: str, agent: str, run: str | None) -> AgentMemory:
+async def agent_memory(settings: Settings, agent: str, run: str | None) -> AgentMemory:
     """The agent's events, without vectors; of one run alone when it is named. Raises NotFound when there are none."""
+    tenant, name = tenant_and_agent(agent)
     path = settings.journal.path
     if not path.is_file():
         raise NotFound(f"no journal {path}.", "Name the daemon's journal with --journal or --config.")
-    memory = AgentMemory(tenant, agent, None, reading_of(settings))
-    async for entry in entries(settings.journal, tenant, agent):
+    memory = AgentMemory(tenant, name, None, reading_of(settings))
+    async for entry in entries(settings.journal, tenant, name):
         if run is None or entry.scope.run == run:
             memory.take(entry)
     if not memory.events:
-        whose = f"{tenant}/{agent}" if run is None else f"run {run!r} of {tenant}/{agent}"
+        whose = agent if run is None else f"run {run!r} of {agent}"
         raise NotFound(f"{path} has no event of {whose}.", "Look at the names: they are those of the topics.")
     return memory
 

@@ -16,7 +16,7 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.inspecting import agent_memory, inspect_app
-from beforehand.cli.shared import Agent, Config, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import Agent, Config, Journal, Json, advising, load, out, print_json
 from beforehand.memory.session import Session
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Node
@@ -39,14 +39,13 @@ def tree(
     agent: Agent,
     run: Annotated[str, typer.Argument(help="Run.")],
     config: Config = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    journal: Journal = None,
     json: Json = False,
 ) -> None:
     """The weighted tree of a run: what hangs below which step, what it weighs, what is archived. The daemon may run."""
     with advising():
-        tenant, name = tenant_and_agent(agent)
         settings = load(config, journal={"path": journal})
-        memory = asyncio.run(agent_memory(settings, tenant, name, run))
+        memory = asyncio.run(agent_memory(settings, agent, run))
         session = memory.session(run)
         grown = Trees(growth_of(settings.memory)).of(memory, session)
     active = grown.at(session.itinerary.current)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from beforehand import assembly
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import PrometheusMeasures
 from beforehand.cli.logs import log_to_stderr
-from beforehand.cli.shared import STATE, Config, State, advising, load
+from beforehand.cli.shared import STATE, Config, Journal, State, advising, load
 from beforehand.lifecycle.pages import listening
 from beforehand.lifecycle.serve import serve
 
@@ -27,7 +26,7 @@ def up(
     config: Config = None,
     host: Annotated[str | None, typer.Option(help="Broker; left out: one is started on loopback.")] = None,
     port: Annotated[int | None, typer.Option(help="Broker port.")] = None,
-    journal: Annotated[Path | None, typer.Option(help="Journal file.")] = None,
+    journal: Journal = None,
     state: State = STATE,
     log_json: Annotated[bool, typer.Option("--log-json", help="Logs as JSON lines.")] = False,
 ) -> None:
