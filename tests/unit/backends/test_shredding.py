@@ -125,6 +125,27 @@ def test_nothing_is_erased_when_the_keys_cannot_be_destroyed(settings, monkeypat
     assert asyncio.run(held(settings))[0][0] == NAMED
 
 
+def test_the_keys_of_what_was_not_emptied_after_all_outlive_the_next_erasure(settings, monkeypatch):
+    def failing(store):
+        raise KeysUnusable("the key store cannot be used")
+
+    keys = keys_of(settings)
+    with monkeypatch.context() as patched:
+        patched.setattr(key_store, "replace", failing)
+        with pytest.raises(KeysUnusable):
+            erase(settings.path, SUBJECT, AT, keys)
+    erase(settings.path, Whom(RUN.tenant, RUN.agent, subject="W77"), AT, keys)
+    assert asyncio.run(held(settings))[0] == [NAMED, "", NAMED[::-1], f"call {NAMED}"]
+
+
+def test_several_erasures_with_the_same_keys_destroy_what_one_would(settings):
+    keys = keys_of(settings)
+    erase(settings.path, SUBJECT, AT, keys)
+    erase(settings.path, Whom(RUN.tenant, RUN.agent, subject="W77"), AT, keys)
+    assert keys.store == keys_of(settings).store
+    assert asyncio.run(held(settings))[0] == ["", "", NAMED[::-1], ""]
+
+
 def test_an_erasure_that_ended_after_its_keys_were_destroyed_left_nothing_to_read(settings):
     keys = keys_of(settings)
     erase(settings.path, SUBJECT, AT, keys, try_only=True)

@@ -57,9 +57,11 @@ class JournalKeys:
         connection.create_function("opened", -1, self._opened)
 
     def watch(self, connection: sqlite3.Connection) -> None:
-        """Note the keys of what statements overwrite or delete from now on."""
+        """Note the keys of what statements overwrite or delete from now on, and of nothing before."""
         if self._keyed is None:
             return
+        self._leaves.clear()
+        self._agents.clear()
         connection.create_function("overwritten", -1, self._overwritten)
         for table, columns in _SEALED.items():
             whose = ", OLD.tenant, OLD.agent" if table == "messages" else ""
@@ -75,7 +77,9 @@ class JournalKeys:
             return 0
         gone = self._leaves.union(self._keyed.leaf_of_agent(*agent) for agent in self._agents)
         if gone:
-            key_store.replace(replace(self.store, nodes=without(self.store.nodes, gone)))
+            left = replace(self.store, nodes=without(self.store.nodes, gone))
+            key_store.replace(left)
+            self.store = left
         return len(gone)
 
     def lost(self, path: Path) -> dict[str, int]:
