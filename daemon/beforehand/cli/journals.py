@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
@@ -19,3 +20,8 @@ async def entries(
         async for page in journal.read(tenant=tenant, agent=agent):
             for row in page:
                 yield row.entry
+
+
+def settings_at(file: Path, own: JournalSettings) -> JournalSettings:
+    """How the journal in `file` is read: the configured one with its keys, another as it is."""
+    return own if file.resolve() == own.path.resolve() else JournalSettings(path=file)

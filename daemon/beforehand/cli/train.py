@@ -18,6 +18,7 @@ from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.registry import CARD, Registry
 from beforehand.cli.evaluate import drawn
+from beforehand.cli.journals import settings_at
 from beforehand.cli.shared import FAILED, Config, advising, err, load, out
 from beforehand.errors import NotFound
 from beforehand.lifecycle.models_in_use import trigger_model
@@ -133,8 +134,7 @@ async def _learned(journals: Sequence[Path], own: JournalSettings) -> list[Lesso
     lessons = []
     for file in journals:
         _say(f"{file.stem}: reading the journal")
-        is_own = file.resolve() == own.path.resolve()
-        journal = SqliteJournal(own if is_own else JournalSettings(path=file), RecordedMeasures())
+        journal = SqliteJournal(settings_at(file, own), RecordedMeasures())
         replay = assembly.replay(_UNSCORED, RecordedMeasures())
         async with journal.open(), replay.open():
             lessons.append(await lesson_of(journal, replay, file.stem))

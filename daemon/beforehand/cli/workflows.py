@@ -12,14 +12,15 @@ import typer
 from rich.table import Table
 
 from beforehand.cli.evaluate import drawn
-from beforehand.cli.journals import entries
-from beforehand.cli.shared import Json, advising, out, print_json, tenant_and_agent
+from beforehand.cli.journals import entries, settings_at
+from beforehand.cli.shared import Config, Json, advising, load, out, print_json, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.memory.flows import Flows
 from beforehand.memory.session import Session
 from beforehand.memory.workflows import Workflow
 from beforehand.messages.topics import Scope
-from beforehand.settings import JournalSettings
+from beforehand.pipeline.reading import reading_of
+from beforehand.settings import Settings
 from beforehand.training.experience import learn, worth
 from beforehand.training.trajectories import read
 
@@ -38,13 +39,17 @@ def induce(
     agent: Annotated[str | None, typer.Option(help="Only this agent of a journal, as tenant/agent.")] = None,
     task_type: Annotated[str | None, typer.Option(help="Only workflows of this sort of task.")] = None,
     retired: Annotated[bool, typer.Option("--retired", help="Those that evidence no longer bears out.")] = False,
+    config: Config = None,
     json: Json = False,
 ) -> None:
     """The workflows that runs teach: the same that a daemon draws from its journal as they are lived."""
     with advising():
         if not source.is_file():
             raise NotFound(f"no file {source}.", "Name recorded runs (.jsonl, .jsonl.gz) or a journal.")
-        known = {"recorded": _recorded(source)} if source.suffix in _RECORDED else asyncio.run(_lived(source, agent))
+        if source.suffix in _RECORDED:
+            known = {"recorded": _recorded(source)}
+        else:
+            known = asyncio.run(_lived(source, agent, load(config)))
     rows = [
         (who, workflow)
         for who, flows in known.items()
@@ -89,12 +94,14 @@ def _recorded(file: Path) -> Flows:
     return flows
 
 
-async def _lived(path: Path, agent: str | None) -> dict[str, Flows]:
+async def _lived(path: Path, agent: str | None, settings: Settings) -> dict[str, Flows]:
     """The workflow memory of each agent, folded anew from the journal. Raises NotFound."""
     tenant, name = (None, None) if agent is None else tenant_and_agent(agent)
     known: dict[str, Flows] = {}
     sessions: dict[Scope, Session] = {}
-    async for entry in entries(JournalSettings(path=path), tenant, name):
+    reading = reading_of(settings)
+    async for stored in entries(settings_at(path, settings.journal), tenant, name):
+        entry = reading.screened(stored)
         scope = entry.scope
         session = sessions.setdefault(scope, Session(scope, 0))
         if session.knows(entry) is None:

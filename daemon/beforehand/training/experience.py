@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from beforehand.memory.advice import advise
 from beforehand.memory.flows import Flows
+from beforehand.memory.reading import Reading
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
@@ -18,6 +19,7 @@ from beforehand.messages.topics import Channel, Scope
 from beforehand.training.trajectories import Trajectory, message_of
 
 _SECOND_US: Final = 1_000_000
+_READING: Final = Reading()
 BANDS: Final = (0, 3, 8, 16)
 """Earlier runs of the same task type, from which on the next band begins."""
 
@@ -111,7 +113,7 @@ def _path(run: Trajectory) -> list[str]:
 def _take(flows: Flows, session: Session, channel: Channel, fields: Mapping[str, Any], message_id: str) -> None:
     message = BY_CHANNEL[channel].model_validate(fields)
     at_us = (session.position + 1) * _SECOND_US
-    entry = Entry(
+    said = Entry(
         scope=session.scope,
         channel=channel,
         id=message_id,
@@ -122,5 +124,6 @@ def _take(flows: Flows, session: Session, channel: Channel, fields: Mapping[str,
         retained=False,
         body=b"",
     )
+    entry = _READING.screened(said)
     session.take(entry)
     flows.take(entry, session)

@@ -1,4 +1,4 @@
-"""What `doctor`, `backup`, `restore` and `repair` say of a sealed journal."""
+"""What `doctor`, `backup`, `restore`, `repair` and `workflows` say of a sealed journal."""
 
 from __future__ import annotations
 
@@ -112,3 +112,7 @@ def test_a_damaged_sealed_journal_is_repaired_by_the_command(settings):
     assert "saved" in run("repair").stdout
     assert found("keys")[0][0] == "good"
     assert found("journal")[0][0] == "good"
+
+
+def test_workflows_are_drawn_from_the_configured_journal_with_its_keys(tmp_path):
+    assert json.loads(run("workflows", "induce", tmp_path / "journal.sqlite3", "--json").stdout) == []

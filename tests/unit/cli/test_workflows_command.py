@@ -21,7 +21,7 @@ def recorded(folder, runs=6):
     for number in range(runs):
         events = [{"type": "user", "text": f"refund W{number}00"}]
         for tool in STEPS:
-            events += [{"type": "call", "name": tool, "args": {"order": f"W{number}00"}}]
+            events += [{"type": "call", "name": tool, "args": {"order": f"W{number}00", "password": "hunter2"}}]
             events += [{"type": "result", "name": tool, "text": "done"}]
         lines.append(json.dumps({"id": f"r{number}", "domain": "refund", "outcome": 1.0, "events": events}))
     file = folder / "runs.jsonl"
@@ -53,16 +53,25 @@ def test_a_journal_teaches_what_was_lived_by_agent(tmp_path):
         async with journal.open():
             for number in range(4):
                 entries = [entry(f"r{number}", "plan", 1, task_type="refund", steps=[])]
-                entries += [entry(f"r{number}", "event", 2 + at, kind="action", tool=t) for at, t in enumerate(STEPS)]
+                calls = [{"kind": "action", "tool": tool, "args": {"password": "hunter2"}} for tool in STEPS]
+                entries += [entry(f"r{number}", "event", 2 + at, **call) for at, call in enumerate(calls)]
                 entries += [entry(f"r{number}", "feedback", 9, outcome="success")]
                 await journal.append(entries)
 
     asyncio.run(live())
-    [row] = json.loads(run("induce", tmp_path / "journal.sqlite3", "--json").stdout)
+    told = run("induce", tmp_path / "journal.sqlite3", "--json").stdout
+    assert "hunter2" not in told
+    [row] = json.loads(told)
     assert (row["agent"], row["steps"]) == ("shop/anna", list(STEPS))
     assert json.loads(run("induce", tmp_path / "journal.sqlite3", "--agent", "shop/ben", "--json").stdout) == []
     assert json.loads(run("induce", tmp_path / "journal.sqlite3", "--task-type", "other", "--json").stdout) == []
     assert json.loads(run("induce", tmp_path / "journal.sqlite3", "--retired", "--json").stdout) == []
+
+
+def test_no_secret_is_part_of_a_workflow(tmp_path):
+    told = run("induce", recorded(tmp_path), "--json").stdout
+    assert "password" in told
+    assert "hunter2" not in told
 
 
 def test_a_file_that_is_not_there_is_said_with_advice(tmp_path):
