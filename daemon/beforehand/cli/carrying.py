@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, BinaryIO
@@ -13,6 +12,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 from beforehand.backends import exporting
+from beforehand.backends.folders import sync_folder
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
@@ -78,15 +78,17 @@ def _export_into(file: Path, settings: JournalSettings, tenant: str | None, agen
     if file.exists():
         raise JournalError(f"{file} exists already.", "Give the export another name, or move that file away.")
     part = file.with_name(f"{file.name}.part")
+    part.unlink(missing_ok=True)
     try:
-        with closing(os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")) as opened:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
             lines = asyncio.run(_export(settings, opened, tenant, agent))
             opened.flush()
             os.fsync(opened.fileno())
-        part.rename(file)
-        return lines
+        os.link(part, file)  # unlike a rename, it never replaces a file that has come meanwhile
     finally:
         part.unlink(missing_ok=True)
+    sync_folder(file)
+    return lines
 
 
 async def _export(settings: JournalSettings, to: BinaryIO, tenant: str | None, agent: str | None) -> int:

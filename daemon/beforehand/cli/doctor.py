@@ -142,9 +142,8 @@ def _journal(settings: Settings) -> Iterator[Finding]:
 def _keys(settings: Settings) -> Iterator[Finding]:
     """Whether what the journal keeps is sealed, and whether it can be opened."""
     named = settings.journal
-    master = master_of(named)
     if not named.path.is_file():
-        yield Finding("keys", "good", "none" if master is None else "the master key can be read")
+        yield Finding("keys", "good", "none" if master_of(named) is None else "the master key can be read")
         return
     keys = keys_of(named)
     if keys.store is None:

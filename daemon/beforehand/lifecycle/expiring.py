@@ -62,13 +62,16 @@ class Expiring:
         emptied = 0
         with self._contained():
             keys = await asyncio.to_thread(keys_of, self.at)
-            for key in await self.journal.agents():
-                with self._contained():
-                    emptied += await self._look_at(Whom(*key, due=due), keys)
-                await asyncio.sleep(_PAUSE_S)
-            await asyncio.to_thread(erasing.settle, self.at.path, Whom(None, due=due), keys)
-            if emptied and keys.store is not None:
-                await self.journal.read_keys()
+            before = keys.store
+            try:
+                for key in await self.journal.agents():
+                    with self._contained():
+                        emptied += await self._look_at(Whom(*key, due=due), keys)
+                    await asyncio.sleep(_PAUSE_S)
+                await asyncio.to_thread(erasing.settle, self.at.path, Whom(None, due=due), keys)
+            finally:
+                if keys.store is not before:
+                    await self.journal.read_keys()
         if emptied:
             _log.info("messages whose period was over are emptied", messages=emptied)
 

@@ -205,13 +205,12 @@ def _speaking_of(names: Iterable[str]) -> Says:
     unspaced = sorted(spelled.difference(spaced))
     one_of = "|".join(map(re.escape, spaced))
     pattern = re.compile(f"{_WORD_BEFORE}(?:{one_of}){_WORD_AFTER}") if spaced else None
-    hints = [name.encode() for name in spelled]
 
     def says(body: bytes) -> bool:
         low = body.decode(errors="replace").casefold()
         if any(name in low for name in unspaced):
             return True
-        return pattern is not None and any(hint.decode() in low for hint in hints) and pattern.search(low) is not None
+        return pattern is not None and any(name in low for name in spaced) and pattern.search(low) is not None
 
     return says
 
