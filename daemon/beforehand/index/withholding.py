@@ -17,11 +17,14 @@ Secret = Literal[
     "authorization",
 ]  # fmt: skip
 
-_CARD: Final = re.compile(r"(?<![\w.+-])[0-9](?:[ -]?[0-9]){12,18}(?![\w-])")
-_IBAN: Final = re.compile(r"(?<!\w)[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}(?!\w)")
+_CARD: Final = re.compile(r"(?<![\w.+-])[0-9](?:[ -]?[0-9]){12,80}(?![\w-])")
+_IBAN: Final = re.compile(r"(?<!\w)[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,80}(?!\w)")
+"""Longer than one can be: other groups may stand beside it."""
+_IBAN_FORM: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_GAP: Final = re.compile(r"[ -]")
 _PHONE: Final = re.compile(
     r"(?<![\w.+-])(?<![0-9][ .-])(?:\+[0-9](?:[ .()/-]{0,2}[0-9]){6,14}"
-    r"|\(?[0-9]{2,4}\)?[ ./-][0-9]{3,4}[ .-][0-9]{3,4})(?![ .-]?\w)"
+    r"|\(?[0-9]{2,4}\)?[ ./-][0-9]{3,4}[ .-][0-9]{3,4})(?![.-]?\w)(?! [0-9])"
 )
 _CARD_DIGITS: Final = range(13, 20)
 
@@ -91,11 +94,23 @@ def _phones(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _cards(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _CARD.finditer(text) if _is_card(match.group()))
+    return (place for match in _CARD.finditer(text) for place in _right(match, _is_card))
 
 
 def _ibans(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _IBAN.finditer(text) if _is_iban(match.group()))
+    return (place for match in _IBAN.finditer(text) for place in _right(match, _is_iban))
+
+
+def _right(match: re.Match[str], is_right: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    """Stretches of whole groups whose check digits are right: from each group the longest, none within another."""
+    text, taken = match.group(), 0
+    gaps = [gap.span() for gap in _GAP.finditer(text)]
+    ends = [len(text), *(start for start, _ in reversed(gaps))]
+    for begin in (0, *(end for _, end in gaps)):
+        end = next((end for end in ends if end > begin >= taken and is_right(text[begin:end])), None)
+        if end is not None:
+            taken = end
+            yield match.start() + begin, match.start() + end
 
 
 _FINDERS: Final[dict[Personal, Callable[[str], Iterator[tuple[int, int]]]]] = {
@@ -118,6 +133,8 @@ def _is_card(written: str) -> bool:
 def _is_iban(written: str) -> bool:
     """Whether the check digits are right (ISO 13616: modulo 97)."""
     plain = written.replace(" ", "")
+    if _IBAN_FORM.fullmatch(plain) is None:
+        return False
     return int("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])) % 97 == 1
 
 

@@ -39,6 +39,29 @@ def test_and_other_numbers_are_none(number):
     assert Withheld(personal=("phone",)).text(f"see {number}!") == f"see {number}!"
 
 
+@pytest.mark.parametrize("behind", ["now", "and I live here", "or 2 of us"])
+def test_and_goes_before_another_word_too(behind):
+    assert (
+        Withheld(personal=("phone",)).text(f"my number is +49 170 1234567 {behind}") == f"my number is {MARK} {behind}"
+    )
+    assert Withheld(personal=("phone",)).text(f"call 555-123-4567 {behind}") == f"call {MARK} {behind}"
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("4111 1111 1111 1111 12/27", f"{MARK} 12/27"),
+        ("4111 1111 1111 1111 123 cvv", f"{MARK} 123 cvv"),
+        ("pay 20 4111 1111 1111 1111", f"pay 20 {MARK}"),
+        ("4111 1111 1111 1111 5500 0000 0000 0004", f"{MARK} {MARK}"),
+        ("DE89 3704 0044 0532 0130 00 OK", f"{MARK} OK"),
+        ("DE89370400440532013000 BIC: X", f"{MARK} BIC: X"),
+    ],
+)
+def test_a_card_and_an_iban_are_found_among_other_groups(said, left):
+    assert Withheld(personal=("card", "iban")).text(said) == left
+
+
 @pytest.mark.parametrize(("iban", "right"), [("DE89 3704 0044 0532 0130 00", True), ("DE89370400440532013001", False)])
 def test_an_iban_is_known_by_its_check_digits(iban, right):
     assert (Withheld(personal=("iban",)).text(f"to {iban}.") == f"to {MARK}.") is right
