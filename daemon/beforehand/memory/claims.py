@@ -7,7 +7,7 @@ valid time, and is closed by the later one that is there already (Snodgrass and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -22,6 +22,12 @@ from beforehand.messages.values import micros
 RANK: Final[dict[Authority, int]] = {"user": 3, "tool": 2, "agent": 1, "unknown": 0}
 DOUBTED: Final = 0.5
 """A claim whose own sender is less sure of it than this does not supersede one that nobody doubts."""
+
+
+def lowest(sources: Iterable[Authority]) -> Authority:
+    """The authority of what is made from these sources, at least one: no better than the least of them."""
+    return min(sources, key=RANK.__getitem__)
+
 
 Key = tuple[str, str, str]
 """(subject, attribute, space). Two claims conflict only when they are about the same key, whatever its case."""

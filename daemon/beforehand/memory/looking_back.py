@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from beforehand.index.segmentation import STOP_TERMS, name_words
-from beforehand.memory.claims import RANK
+from beforehand.memory.claims import lowest
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Authority
@@ -141,7 +141,7 @@ def look_back(run: str, step: Step, ok: bool | None, happened: Sequence[Remember
         attempts=tuple(attempts),
         ok=ok,
         concluded=_short(concluded[-1]) if concluded else "",
-        authority=_lowest(happened),
+        authority=lowest(event.authority for event in happened) if happened else "agent",
         rows=tuple(event.row for event in happened),
     )
 
@@ -186,10 +186,6 @@ def _counted(failures: Sequence[Attempt]) -> str:
     for one in failures:
         times[one.tool] = times.get(one.tool, 0) + 1
     return ", ".join(f"{tool} failed{_TIMES.get(count, f' {count} times')}" for tool, count in times.items())
-
-
-def _lowest(happened: Iterable[Remembered]) -> Authority:
-    return min((event.authority for event in happened), key=RANK.__getitem__, default="agent")
 
 
 def _said(event: Remembered) -> str:

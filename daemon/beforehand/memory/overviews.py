@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from beforehand.index.segmentation import query_terms
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.claims import RANK
+from beforehand.memory.claims import lowest
 from beforehand.memory.digests import Point, points_of
 from beforehand.memory.router import Vector
 from beforehand.memory.session import Session
@@ -81,7 +81,7 @@ def _retold(memory: AgentMemory, summary: Summary, times: tuple[int, int]) -> Su
         summary,
         told=tuple(sentence.text for sentence in told.sentences),
         lines=tuple(Line("said", "", event.row) for event in events),
-        authority=min((summary.authority, *(event.authority for event in events)), key=RANK.__getitem__),
+        authority=lowest((summary.authority, *(event.authority for event in events))),
     )
 
 

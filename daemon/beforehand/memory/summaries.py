@@ -16,7 +16,7 @@ from typing import Final
 from beforehand.index.extraction import extract
 from beforehand.index.segmentation import STOP_TERMS
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.claims import RANK
+from beforehand.memory.claims import lowest
 from beforehand.memory.digests import Point, Sort, is_question
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.stale import Stale
@@ -121,7 +121,7 @@ def summarise(
         words=words,
         lines=lines,
         names=tuple(_names(memory, [point for sort in by_sort.values() for point in sort])),
-        authority=min(levels, key=RANK.__getitem__),
+        authority=lowest(levels),
     )
 
 

@@ -11,7 +11,8 @@ import orjson
 
 from beforehand import limits
 from beforehand.index.echo import strip_packets
-from beforehand.memory.claims import RANK
+from beforehand.index.redaction import MARK
+from beforehand.memory.claims import lowest
 from beforehand.memory.later import Later
 from beforehand.memory.remembered import authority_of, vouched_for
 from beforehand.memory.steps import Order
@@ -115,7 +116,7 @@ class Doing:
             ordered = sorted(ordered, key=lambda one: one[0] or (0, 0))
         self.calls += tuple(_calls(ordered))
         said_by = [authority_of(event.source, event.role) for _, _, event in ordered if event.kind == "action"]
-        self.authority = min((self.authority, *said_by), key=RANK.__getitem__)
+        self.authority = lowest((self.authority, *said_by))
         self.happenings = Later([])
 
     def _did(self, tool: str) -> None:
@@ -157,13 +158,12 @@ def _calls(ordered: list[tuple[Order, str, Event]]) -> Iterator[Call]:
 
 
 def _arguments(args: Mapping[str, Any], told: list[tuple[str, str]]) -> Iterator[Argument]:
-    """Scalars with the newest source that holds them; a secret is no value to remember."""
+    """Scalars with the newest source that holds them; of a secret nothing is left that could tell where it was."""
     for name, value in args.items():
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             text = str(value)
-            source = (
-                next((who for who, said in reversed(told) if text in said), None) if len(text) >= _TELLING else None
-            )
+            telling = len(text) >= _TELLING and MARK not in text
+            source = next((who for who, said in reversed(told) if text in said), None) if telling else None
             yield Argument(name, text if len(text) <= _VALUE_CHARS else "", source)
         else:
             yield Argument(name, "", None)

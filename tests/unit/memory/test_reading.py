@@ -41,3 +41,12 @@ def test_without_a_choice_secrets_alone_go():
 def test_a_message_without_anything_to_withhold_is_read_as_it_came():
     plain = entry("e1", RUN, kind="note", text="the order goes to box 13", data={"box": [13]})
     assert Reading().screened(plain) is plain
+
+
+def test_what_was_taken_out_has_no_source_among_other_things_that_were():
+    memory = AgentMemory("t", "a")
+    memory.take(entry("e0", RUN, kind="observation", tool="login", text="token: abc123xyz"))
+    memory.take(entry("e1", RUN, **CALL))
+    memory.flows.runs.of(RUN.run).trail(RUN.run, "", success=True)
+    [call] = memory.flows.runs.of(RUN.run).calls
+    assert {one.name: one.source for one in call.args} == {"to": None, "password": None}
