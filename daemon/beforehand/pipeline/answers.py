@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
@@ -32,6 +31,7 @@ from beforehand.messages.values import moment
 from beforehand.pipeline.bearing import bearing, growth_of
 from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
+from beforehand.pipeline.digesting import read_on
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.questions import Reading, read
 from beforehand.pipeline.reflecting import reflections_for
@@ -111,11 +111,7 @@ class Answers:
         if question.mode == "summary" or (question.mode == "auto" and asks_overview(question.query)):
             run = whole_run(memory, session, question.query, windowed=question.window is not None)
             if run is not None:
-                rows = rows_of(memory, run)
-                for _ in range(0, len(rows), limits.DIGESTED_AT_ONCE):
-                    if memory.digests.read_on(run, rows, memory.events, limits.DIGESTED_AT_ONCE):
-                        return
-                    await asyncio.sleep(0)
+                await read_on(memory, run, rows_of(memory, run))
 
     def apologise(self, entry: Entry, reason: str) -> None:
         """Tell the asker that there is no answer, and why."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from beforehand.memory.overviews import rows_of
 from beforehand.memory.record import FOREVER
 from beforehand.memory.summaries import Summary, summarise
 from beforehand.messages.interpretation import Interpretation, Sentence
+from beforehand.pipeline.digesting import read_on
 from beforehand.ports import Measures
 
 _LEAST: Final = 4
@@ -65,10 +65,7 @@ async def of_run(memory: AgentMemory, run: str, now_us: int) -> Asked | None:
     told = memory.interpretations.told(run)
     if told is not None and told.events == len(rows):
         return None
-    for _ in range(0, len(rows), limits.DIGESTED_AT_ONCE):
-        if memory.digests.read_on(run, rows, memory.events, limits.DIGESTED_AT_ONCE):
-            break
-        await asyncio.sleep(0)
+    await read_on(memory, run, rows)
     points = memory.digests.of(run, rows, memory.events)
     summary = summarise(memory, points, rows.tolist(), (now_us, FOREVER))
     if summary is None or len(summary.lines) < _LEAST:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
@@ -18,7 +18,7 @@ from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
 from beforehand.pipeline.hot import Key
 from beforehand.pipeline.vectors import EventVectors, Wanted
-from beforehand.ports import Journal, Measures, Vectors
+from beforehand.ports import Journal, JournalRow, Measures, Vectors
 from beforehand.ports.segments import Kept, Segment, Segments
 
 _log = structlog.get_logger()
@@ -150,24 +150,20 @@ class Loading:
         wanted: list[Wanted] = []
         lost: list[int] = []
         hidden = self.hidden.get((memory.tenant, memory.agent), _NONE)
-        where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
-        async for page in self.journal.read(after=after, **where):
-            for row in page:
-                if upto is not None and row.position > upto:
-                    break
-                after = row.position
-                entry = codec.erased(row.entry, _SOON) if after in hidden else row.entry
-                taken = self.fold(memory, entry, await self._rated(entry), cold=after <= cold_upto)
-                taken.session.stored(entry)
-                if row.lost:
-                    lost.append(after)
+        async for row in self._rows(memory, after, upto):
+            after = row.position
+            entry = codec.erased(row.entry, _SOON) if after in hidden else row.entry
+            taken = self.fold(memory, entry, await self._rated(entry), cold=after <= cold_upto)
+            taken.session.stored(entry)
+            if row.lost:
+                lost.append(after)
+            await asyncio.sleep(0)
+            if taken.event is not None and taken.event.worthy:
+                wanted.append(Wanted(taken.event.row, after, row.vector))
+            if len(wanted) == _EMBEDDED_AT_ONCE:
+                self.vectors.restore(memory, wanted)
+                wanted = []
                 await asyncio.sleep(0)
-                if taken.event is not None and taken.event.worthy:
-                    wanted.append(Wanted(taken.event.row, after, row.vector))
-                if len(wanted) == _EMBEDDED_AT_ONCE:
-                    self.vectors.restore(memory, wanted)
-                    wanted = []
-                    await asyncio.sleep(0)
         self.vectors.restore(memory, wanted)
         if lost:
             _log.warning(
@@ -178,6 +174,14 @@ class Loading:
                 first=lost[0],
             )
         return after
+
+    async def _rows(self, memory: AgentMemory, after: int, upto: int | None) -> AsyncIterator[JournalRow]:
+        where = {"tenant": memory.tenant, "agent": memory.agent, "embedder": self.vectors.fingerprint}
+        async for page in self.journal.read(after=after, **where):
+            for row in page:
+                if upto is not None and row.position > upto:
+                    return
+                yield row
 
     async def _rated(self, entry: Entry) -> Packet | None:
         """The packet that feedback is about, if the journal has it."""
