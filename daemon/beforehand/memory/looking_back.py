@@ -154,7 +154,7 @@ def _attempts(happened: Iterable[Remembered]) -> list[Attempt]:
     made: list[Attempt] = []
     waiting: dict[str, int] = {}
     for event in happened:
-        failure = _said(event) if event.ok is False else None
+        failure = _short(event.whole) if event.ok is False else None
         if event.kind == "action" and event.tool:
             waiting[event.tool] = len(made)
             made.append(Attempt(event.tool, event.row, _args(event), failure))
@@ -186,10 +186,6 @@ def _counted(failures: Sequence[Attempt]) -> str:
     for one in failures:
         times[one.tool] = times.get(one.tool, 0) + 1
     return ", ".join(f"{tool} failed{_TIMES.get(count, f' {count} times')}" for tool, count in times.items())
-
-
-def _said(event: Remembered) -> str:
-    return _short(event.text or "; ".join(passage.text for passage in event.passages))
 
 
 def _short(text: str) -> str:

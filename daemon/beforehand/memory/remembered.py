@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -61,6 +62,19 @@ class Remembered:
     worthy: bool
     vouched: bool = True
     within: str | None = None
+
+    @property
+    def whole(self) -> str:
+        """All that it says: its text, else its passages, each of them once."""
+        return self.text or "; ".join(_said_once(self.passages))
+
+
+def _said_once(passages: Sequence[Passage]) -> Iterator[str]:
+    """The texts of passages, without the leaves that the text of their record holds."""
+    records = {passage.group: passage.text for passage in passages if passage.kind == "record"}
+    for passage in passages:
+        if passage.kind == "record" or f"{passage.key}: {passage.value}" not in records.get(passage.group, ""):
+            yield passage.text
 
 
 def cuts_of(passages: list[Passage]) -> list[Cut]:

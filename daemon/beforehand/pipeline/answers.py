@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
@@ -13,7 +12,6 @@ from beforehand.context.budget import fit
 from beforehand.context.choice import Choice, named
 from beforehand.context.packet import span
 from beforehand.errors import NotFound
-from beforehand.index.passages import Passage
 from beforehand.index.tokens import count_tokens
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import asks_how, asks_lessons
@@ -279,13 +277,4 @@ def _text(memory: AgentMemory, found: Found) -> str:
     event = memory.events[found.row]
     if found.passage is not None:
         return event.passages[found.passage].text
-    whole = event.text or "; ".join(_said_once(event.passages))
-    return whole[: limits.ITEM_CHARS]
-
-
-def _said_once(passages: Sequence[Passage]) -> Iterator[str]:
-    """The texts of passages, without the leaves that the text of their record holds."""
-    records = {passage.group: passage.text for passage in passages if passage.kind == "record"}
-    for passage in passages:
-        if passage.kind == "record" or f"{passage.key}: {passage.value}" not in records.get(passage.group, ""):
-            yield passage.text
+    return event.whole[: limits.ITEM_CHARS]

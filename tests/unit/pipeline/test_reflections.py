@@ -242,6 +242,19 @@ def test_what_came_back_is_not_quoted_when_it_says_what_stands_no_longer():
     staged(play)
 
 
+def test_a_failure_that_came_back_as_fields_is_told_with_each_of_them_once():
+    async def play(stage):
+        await stage.begin("s1", **BOOK)
+        await stage.event(kind="action", tool="book_flight", role="agent", args={"flight_id": "HAT204"})
+        refused = {"error": "no seats left", "code": 409}
+        await stage.event(kind="observation", tool="book_flight", role="tool", ok=False, data=refused)
+        await end(stage, "s1", ok=False)
+        packet = await stage.begin("t1", NEXT, **BOOK)
+        assert texts(packet) == ["In another run: book_flight failed: error: no seats left, code: 409"]
+
+    staged(play)
+
+
 def test_a_recall_tells_what_was_tried_what_came_of_it_and_what_to_do_otherwise():
     async def play(stage):
         await failed_booking(stage)
