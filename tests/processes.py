@@ -122,3 +122,9 @@ def up(folder: Path, **options: Any) -> Iterator[Up]:
         yield daemon
     finally:
         daemon.kill()
+
+
+def memory_mb(pid: int) -> float:
+    """Resident memory of a process (Linux)."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024

@@ -15,11 +15,11 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import orjson
 from tests.bench import said
+from tests.processes import memory_mb
 
 from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import ConnectionOptions
@@ -140,12 +140,6 @@ async def listen(port: int) -> None:
     await connection.subscribe([BARE])
     while True:
         connection.acknowledge(await connection.receive())
-
-
-def memory_mb(pid: int) -> float:
-    """Resident memory of a process (Linux)."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 if __name__ == "__main__":

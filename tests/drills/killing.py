@@ -10,9 +10,9 @@ from pathlib import Path
 import brokers
 from beforehand.client import PlainAgent
 from beforehand.settings import BrokerSettings
-from drills.scene import DEGRADED, NO_EFFECT, WITHIN_S, Outcome, Size, daemon, memory_mb, mosquitto, whole
+from drills.scene import DEGRADED, NO_EFFECT, WITHIN_S, Outcome, Size, daemon, mosquitto, whole
 from drills.talk import Talk
-from processes import Up
+from processes import Up, memory_mb
 
 
 def _patience_s(size: Size) -> float:

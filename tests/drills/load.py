@@ -14,8 +14,9 @@ from beforehand.client import PlainAgent
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
 from beforehand.settings import BrokerSettings
-from drills.scene import DEGRADED, NO_EFFECT, WITHIN_S, Outcome, Size, daemon, memory_mb, mosquitto, until, whole
+from drills.scene import DEGRADED, NO_EFFECT, WITHIN_S, Outcome, Size, daemon, mosquitto, until, whole
 from drills.talk import Talk
+from processes import memory_mb
 
 MEMORY_MB = 1_000
 """What a daemon may take for a backlog (deploy/ limits it to 1 GiB)."""

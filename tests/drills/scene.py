@@ -122,12 +122,6 @@ def command(daemon: Up, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
-def memory_mb(pid: int) -> float:
-    """Resident memory of a process (Linux)."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
-
 def accepts(port: int) -> bool:
     """Whether something listens there."""
     with socket.socket() as probe:
