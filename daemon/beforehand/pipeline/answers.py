@@ -31,7 +31,7 @@ from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.digesting import read_on
 from beforehand.pipeline.publisher import Outgoing, Publisher
-from beforehand.pipeline.questions import Reading, read
+from beforehand.pipeline.questions import Inquiry, inquire
 from beforehand.pipeline.reflecting import reflections_for
 from beforehand.pipeline.sums import sums_for
 from beforehand.ports import Clock, Embedder, Measures
@@ -153,43 +153,43 @@ class Answers:
     def _ask(self, memory: AgentMemory, session: Session, question: Question) -> Answered:
         """What is derived, then channels in the order of their exactness until there are k different finds."""
         parts = _ROUTES[question.mode]
-        reading = read(memory, session, question, self.clock.now_us())
+        inquiry = inquire(memory, session, question, self.clock.now_us())
         if question.mode == "auto":
-            parts = _routed(parts, reading)
+            parts = _routed(parts, inquiry)
         vector = None if self.embedder is None or not question.query else self.embedder.embed([question.query])[0]
         answered = Answered([], {}, [])
         for part in parts:
-            self._ask_one(part, memory, session, reading, vector, answered)
-        if question.mode == "auto" and not reading.narrowed:
+            self._ask_one(part, memory, session, inquiry, vector, answered)
+        if question.mode == "auto" and not inquiry.narrowed:
             for part in _LAST_RESORT:
                 if not answered.derived and not answered.found:
-                    self._ask_one(part, memory, session, reading, vector, answered)
+                    self._ask_one(part, memory, session, inquiry, vector, answered)
         return answered
 
     def _ask_one(
-        self, part: Part, memory: AgentMemory, session: Session, reading: Reading, vector: Vector, answered: Answered
+        self, part: Part, memory: AgentMemory, session: Session, inquiry: Inquiry, vector: Vector, answered: Answered
     ) -> None:
         """Ask one part of memory, and measure that."""
         started_s = self.clock.monotonic_s()
         answered.asked.append(part)
         if part == "workflow":
-            answered.derived.extend((part, choice) for choice in workflows_for(memory, session, reading.question))
+            answered.derived.extend((part, choice) for choice in workflows_for(memory, session, inquiry.question))
         elif part == "reflection":
-            lessons = reflections_for(memory, session, reading.question, self.clock.now_us())
+            lessons = reflections_for(memory, session, inquiry.question, self.clock.now_us())
             answered.derived.extend((part, choice) for choice in lessons)
         elif part == "summary":
-            answered.derived.extend((part, choice) for choice in summaries_for(memory, session, reading, vector))
-        elif part == "tree" and not reading.question.query:
+            answered.derived.extend((part, choice) for choice in summaries_for(memory, session, inquiry, vector))
+        elif part == "tree" and not inquiry.question.query:
             now_us = self.clock.now_us()
-            found = bearing(self.trees, memory, session, reading.question, self.measures, now_us)
+            found = bearing(self.trees, memory, session, inquiry.question, self.measures, now_us)
             answered.found.update(((find.row, None, None), find) for find in found)
         else:
             if part == "aggregate":
-                sums, standing_out = sums_for(memory, session, reading.question, reading.rows)
+                sums, standing_out = sums_for(memory, session, inquiry.question, inquiry.rows)
                 answered.derived.extend((part, choice) for choice in sums)
-                asked = reading.only(standing_out)
+                asked = inquiry.only(standing_out)
             else:
-                asked = reading.recall(part)
+                asked = inquiry.recall(part)
             asked = replace(asked, run=session.scope.run) if part == "window" else asked
             for find in recall(memory, asked, vector):
                 fact = find.standing and find.standing.claim.number
@@ -214,12 +214,12 @@ def planted(settings: MemorySettings) -> Trees:
     return Trees(growth_of(settings))
 
 
-def _routed(parts: tuple[Part, ...], reading: Reading) -> tuple[Part, ...]:
+def _routed(parts: tuple[Part, ...], inquiry: Inquiry) -> tuple[Part, ...]:
     """`auto`: time goes to the timeline, ways to workflows, what went wrong to reflections, overviews to summaries."""
-    query = reading.question.query
+    query = inquiry.question.query
     if asks_overview(query):
         return ("summary",)
-    if reading.windowed:
+    if inquiry.windowed:
         parts = (*parts, "timeline") if query else ("timeline",)
     if asks_lessons(query):
         parts = ("reflection", *parts)

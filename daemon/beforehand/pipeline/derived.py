@@ -10,7 +10,7 @@ from beforehand.memory.overviews import overview
 from beforehand.memory.router import Vector
 from beforehand.memory.session import Session
 from beforehand.messages.inbound import Question
-from beforehand.pipeline.questions import Reading
+from beforehand.pipeline.questions import Inquiry
 
 
 def workflows_for(memory: AgentMemory, session: Session, question: Question) -> list[Choice]:
@@ -22,11 +22,11 @@ def workflows_for(memory: AgentMemory, session: Session, question: Question) -> 
     ]
 
 
-def summaries_for(memory: AgentMemory, session: Session, reading: Reading, vector: Vector) -> list[Choice]:
+def summaries_for(memory: AgentMemory, session: Session, inquiry: Inquiry, vector: Vector) -> list[Choice]:
     """Summaries of what a question is about, each with the events that its lines stand in."""
-    window = reading.rows if reading.windowed else None
-    times = reading.at_us, reading.known_us
-    found = overview(memory, session, reading.question.query, vector, window, times)[: reading.question.k]
+    window = inquiry.rows if inquiry.windowed else None
+    times = inquiry.at_us, inquiry.known_us
+    found = overview(memory, session, inquiry.question.query, vector, window, times)[: inquiry.question.k]
     return [
         Choice(
             kind="summary",

@@ -22,7 +22,7 @@ _BY_WORDS = frozenset({"auto", "timeline", "facts"})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Inquiry:
     """A question with its times worked out. Microseconds since 1970.
 
     rows: of the events that may answer; None: all. windowed: whether the question or its words name a stretch of them.
@@ -65,8 +65,8 @@ class Reading:
         return replace(self.recall("timeline"), rows=np.array(rows[::-1], np.int64))
 
 
-def read(memory: AgentMemory, session: Session, question: Question, now_us: int) -> Reading:
-    """The reading of a question that is answered at `now_us`; words of time are relative to its own `at`.
+def inquire(memory: AgentMemory, session: Session, question: Question, now_us: int) -> Inquiry:
+    """What a question asks that is answered at `now_us`; words of time are relative to its own `at`.
 
     Raises NotFound for a bound of its window that is no time, step or event of the run.
     """
@@ -82,7 +82,7 @@ def read(memory: AgentMemory, session: Session, question: Question, now_us: int)
         known_us = micros(question.known_at)
         known_rows = np.arange(memory.heard_by(known_us))
         rows = known_rows if rows is None else rows[rows < len(known_rows)]
-    return Reading(question, rows, windowed, known_rows, _as_of(question, asked_us, now_us), known_us)
+    return Inquiry(question, rows, windowed, known_rows, _as_of(question, asked_us, now_us), known_us)
 
 
 def _as_of(question: Question, asked_us: int, now_us: int) -> int:
