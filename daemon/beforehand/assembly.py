@@ -84,6 +84,12 @@ def read_parts(settings: Settings) -> Parts:
     return Parts(packs, embedder_for(settings.embedder.kind), models_in_use(settings), promoted)
 
 
+async def try_journal(settings: Settings, measures: Measures) -> None:
+    """Open the journal and close it again. Raises JournalError with what is wrong with it."""
+    async with _journal(settings, measures).open():
+        pass
+
+
 def daemon(settings: Settings, state_folder: Path, measures: Measures, parts: Parts | None = None) -> Daemon:
     """A daemon on the real world. Raises as `read_parts`.
 

@@ -33,6 +33,7 @@ def add_to(app: typer.Typer) -> None:
 def start(
     experiment: Annotated[str, typer.Argument(help="Its name in the folder of experiments, or a .toml file.")],
     config: Config = None,
+    json: Json = False,
 ) -> None:
     """Check a definition and take runs in from now on. A running daemon notices within seconds."""
     with advising():
@@ -42,6 +43,9 @@ def start(
         started = Started(experiment=definition, started_at=datetime.now(UTC))
         assembly.replay(settings, RecordedMeasures()).pipeline.trials.arms.check(started)
         Register(folder).start(definition, started.started_at)
+    if json:
+        print_json(started.model_dump(mode="json"))
+        return
     arms = ", ".join(
         f"{arm} {share:.0%}"
         for arm, share in zip(definition.allocation.arms, definition.allocation.shares, strict=True)
@@ -72,10 +76,14 @@ def list_experiments(config: Config = None, json: Json = False) -> None:
 def stop(
     experiment: Annotated[str, typer.Argument(help="Its name.")],
     config: Config = None,
+    json: Json = False,
 ) -> None:
     """Take in no more runs; those that are in an arm stay in it until they end."""
     with advising():
         stopped = Register(load(config).experiments.folder).stop(experiment, datetime.now(UTC))
+    if json:
+        print_json(stopped.model_dump(mode="json"))
+        return
     out.print(f"[bold]{stopped.experiment.name}[/] takes in no more runs; `beforehand experiment report` judges it")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from beforehand.backends.journal.keys import keys_of, store_of
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.repair import Repaired, faults_of, unreadable_of
 from beforehand.backends.journal.repair import repair as repair_journal
-from beforehand.cli.shared import Config, Journal, advising, load, out
+from beforehand.cli.shared import Config, Journal, Json, advising, load, out, print_json
 from beforehand.errors import JournalError
 from beforehand.settings import JournalSettings
 
@@ -29,11 +30,15 @@ def backup(
     file: Annotated[Path, typer.Argument(help="The copy; must not exist yet.")],
     config: Config = None,
     journal: Journal = None,
+    json: Json = False,
 ) -> None:
     """Copy the journal into one file, checked and synced, while the daemon goes on."""
     with advising():
         copied = copies.copy(existing(config, journal), file)
         settings = settings_of(config, journal)
+    if json:
+        print_json({"file": file, **asdict(copied)})
+        return
     out.print(f"{file}: {copied.last_position:,} messages, {copied.size_bytes / 1e6:,.1f} MB, whole", soft_wrap=True)
     if settings.has_master_key:
         out.print(f"the keys to it are in {store_of(settings)} and not in the copy", soft_wrap=True)
@@ -43,6 +48,7 @@ def restore(
     file: Annotated[Path, typer.Argument(help="A copy that `backup` wrote.")],
     config: Config = None,
     journal: Journal = None,
+    json: Json = False,
 ) -> None:
     """Put a copy in the journal's place; what stood there is kept beside it. The daemon must be stopped."""
     with advising():
@@ -50,6 +56,9 @@ def restore(
         path = settings.path
         with journal_lock(path):
             held, kept, lost = _restored(file, settings)
+    if json:
+        print_json({"journal": path, **asdict(held), "kept": kept, "lost": lost})
+        return
     out.print(f"{path}: {held.last_position:,} messages", soft_wrap=True)
     if lost:
         out.print(f"erased since the copy was made, and not readable in it: {counted(lost)}", soft_wrap=True)
@@ -57,19 +66,22 @@ def restore(
         out.print(f"what stood there is now {kept}", soft_wrap=True)
 
 
-def repair(config: Config = None, journal: Journal = None) -> None:
+def repair(config: Config = None, journal: Journal = None, json: Json = False) -> None:
     """Move what can be read of a damaged journal into a new one, and name what is lost. The daemon must be stopped."""
     with advising():
         path = existing(config, journal)
         with journal_lock(path):
             damage, keys = faults_of(path), keys_of(settings_of(config, journal))
             found = damage or [f"message {position} cannot be read" for position in unreadable_of(path, keys.seal)]
-            if not found:
-                out.print(f"{path} is whole: nothing to repair", soft_wrap=True)
-                return
-            out.print(f"{path}: {found[0]}", soft_wrap=True, markup=False)
-            repaired = repair_journal(path, keys)
-    _tell(path, repaired)
+            if found and not json:
+                out.print(f"{path}: {found[0]}", soft_wrap=True, markup=False)
+            repaired = repair_journal(path, keys) if found else None
+    if json:
+        print_json({"journal": path, "found": found, "repaired": None if repaired is None else asdict(repaired)})
+    elif repaired is None:
+        out.print(f"{path} is whole: nothing to repair", soft_wrap=True)
+    else:
+        _tell(path, repaired)
 
 
 def _tell(path: Path, repaired: Repaired) -> None:

@@ -72,20 +72,30 @@ def promote(
     name: Annotated[str, typer.Argument(help="A model's name, or the folder (with a slash) that `train` wrote.")],
     shadow: Shadow = False,
     config: Config = None,
+    json: Json = False,
 ) -> None:
     """Let a model decide. A running daemon takes it between two decisions, without a restart."""
     with advising():
         registry = _registry(config)
         kept = registry.promote(name, shadow=shadow)
-        live = registry.promoted().live or SHIPPED
+        used = registry.promoted()
+    live = used.live or SHIPPED
+    if json:
+        print_json(_in_use(used))
+        return
     out.print(f"{kept} scores in the shadow of {live}" if shadow else f"{kept} is live")
 
 
 @commands.command("rollback")
-def rollback(shadow: Shadow = False, config: Config = None) -> None:
+def rollback(shadow: Shadow = False, config: Config = None, json: Json = False) -> None:
     """Back to the model that was live before; with --shadow: nothing scores beside the live one any more."""
     with advising():
-        live = _registry(config).rollback(shadow=shadow)
+        registry = _registry(config)
+        live = registry.rollback(shadow=shadow)
+        used = registry.promoted()
+    if json:
+        print_json(_in_use(used))
+        return
     out.print(f"{live} is live" + (", alone" if shadow else ""))
 
 
@@ -99,6 +109,10 @@ def _state(registry: Registry) -> tuple[Promoted, str]:
         return registry.promoted(), ""
     except ModelRefused as refusal:
         return Promoted(), str(refusal)
+
+
+def _in_use(state: Promoted) -> dict[str, str | None]:
+    return {"live": state.live or SHIPPED, "shadow": state.shadow}
 
 
 def _plain(model: Registered, state: Promoted) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def up(
     log_to_stderr(as_json=log_json)
     with advising():
         settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
-        parts = assembly.read_parts(settings)  # what is wrong with them is said before a broker is started
+        parts = assembly.read_parts(settings)  # what is wrong with files is said before a broker is started
         measures = PrometheusMeasures()
         with journal_lock(settings.journal.path), listening(settings.http, measures.page) as pages:
+            asyncio.run(assembly.try_journal(settings, measures))
             asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, measures, pages))

@@ -95,6 +95,13 @@ def test_an_experiment_is_started_listed_stopped_and_not_started_twice(place):
     assert "give the new one another name" in again.output
 
 
+def test_a_machine_reads_what_was_started_and_stopped(place):
+    started = json.loads(run("start", "quiet", "--json").stdout)
+    assert (started["experiment"]["name"], started["stopped_at"]) == ("quiet", None)
+    stopped = json.loads(run("stop", "quiet", "--json").stdout)
+    assert stopped["stopped_at"] > stopped["started_at"] == started["started_at"]
+
+
 def test_an_arm_that_cannot_be_built_is_not_started(place):
     broken = DEFINITION.replace("holdout = true", 'policy = { packs = ["none-such"] }')
     (place / "experiments" / "quiet.toml").write_text(broken)

@@ -110,6 +110,35 @@ def test_a_repair_waits_for_no_daemon():
     assert (refused.exit_code, "Stop that daemon" in refused.stderr) == (1, True)
 
 
+def test_up_names_damage_before_it_starts_a_broker(monkeypatch):
+    started = []
+    monkeypatch.setattr("beforehand.lifecycle.serve.EmbeddedBroker", lambda *_, **__: started.append(1))
+    Path(JOURNAL).write_bytes(Path(JOURNAL).read_bytes()[: -2 * PAGE])
+    refused = run("up")
+    assert (refused.exit_code, started) == (1, [])
+    assert "is damaged" in refused.stderr
+
+
+def test_a_machine_reads_what_became_of_a_backup_a_repair_and_a_restore():
+    copied = json.loads(run("backup", "copy.sqlite3", "--json").stdout)
+    assert copied == {
+        "file": "copy.sqlite3",
+        "last_position": 300,
+        "size_bytes": Path("copy.sqlite3").stat().st_size,
+    }
+    whole = json.loads(run("repair", "--json").stdout)
+    assert whole == {"journal": JOURNAL, "found": [], "repaired": None}
+    damage()
+    done = json.loads(run("repair", "--json").stdout)
+    assert done["found"]
+    lost = sum(high - low + 1 for low, high in done["repaired"]["lost"])
+    assert done["repaired"]["saved"]["messages"] + lost == 300
+    assert Path(done["repaired"]["kept"]).exists()
+    restored = json.loads(run("restore", "copy.sqlite3", "--json").stdout)
+    assert (restored["last_position"], restored["lost"]) == (300, {})
+    assert Path(restored["kept"]).exists()
+
+
 @pytest.mark.parametrize("words", [("backup", "copy"), ("repair",)])
 def test_a_journal_that_is_not_there_is_named(words):
     result = run(*words, "--journal", "gone.sqlite3")

@@ -57,6 +57,18 @@ def test_a_model_is_promoted_shown_and_rolled_back(beforehand):
     assert uses(beforehand) == {"default": "live", "mine-1": "-"}
 
 
+def test_a_machine_reads_what_is_in_use_after_a_change(beforehand):
+    trained("mine")
+    changes = (("promote", "./mine"), ("promote", "default", "--shadow"), ("rollback",), ("rollback", "--shadow"))
+    told = [json.loads(beforehand("models", *words, "--json")[1]) for words in changes]
+    assert [(one["live"], one["shadow"]) for one in told] == [
+        ("mine-1", None),
+        ("mine-1", "default"),
+        ("default", "default"),
+        ("default", None),
+    ]
+
+
 def test_doctor_names_the_promoted_model(beforehand):
     trained("mine")
     beforehand("models", "promote", "./mine")

@@ -96,7 +96,7 @@ def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired, keys: Jou
         migrate.upgrade(read, write, f"the journal {fresh}")
         with write.begin() as target:
             for table in _TABLES:
-                repaired.saved[table.name] = _move(table, source, target, repaired, keys.seal)
+                repaired.saved[str(table.name)] = _move(table, source, target, repaired, keys.seal)
             if keys.store is not None:
                 statements.mark_sealed(target, keys.store.origin)
             last = statements.last_position(target)
