@@ -8,8 +8,8 @@ valid time, and is closed by the later one that is there already (Snodgrass and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
@@ -36,16 +36,14 @@ Origin = Literal["stated", "path", "pattern", "model"]
 a user said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """One scalar of a claimed value, in lower case, and the words that it is known by."""
 
     text: str
     about: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One claim. Valid from `from_us` until `to_us` (None: until further notice), microseconds since 1970.
 
     withdrawn: it takes back what was claimed of the key up to then; it has no value of its own.
@@ -68,9 +66,9 @@ class Claim:
     run: str = ""
     sent: tuple[str, str, int] | None = None
     """Run, epoch and number of the message, when its agent counts."""
-    words: frozenset[str] = field(default=frozenset(), compare=False)
+    words: frozenset[str] = frozenset()
     """Terms of `subject attribute: value`."""
-    leaves: frozenset[Leaf] = field(default=frozenset(), compare=False)
+    leaves: frozenset[Leaf] = frozenset()
 
     @property
     def level(self) -> int:

@@ -6,9 +6,10 @@ a passage among all of the agent's, in order of arrival.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from enum import IntEnum
-from itertools import chain
+from itertools import chain, repeat
 from typing import Final
 
 import numpy as np
@@ -82,8 +83,8 @@ class Shelf:
         self._key_codes: dict[frozenset[str], int] = {}
         self._name_codes: dict[tuple[str, str], int] = {}
         self._first: list[int] = []
-        self.frequency: dict[int, int] = {}
-        """Term to the number of events that have it."""
+        self.frequency: array[int] = array("q")
+        """By term: the number of events that have it."""
 
     @property
     def events(self) -> int:
@@ -136,8 +137,9 @@ class Shelf:
         self.fixed.extend([_of_passage(cut) + own for cut in cuts])
         distinct = set(chain.from_iterable(said))
         frequency = self.frequency
+        frequency.extend(repeat(0, len(terms) - len(frequency)))
         for term in distinct:
-            frequency[term] = frequency.get(term, 0) + 1
+            frequency[term] += 1
         return sorted(distinct)
 
     def _records_of(self, cuts: Sequence[Cut], short: Sequence[list[int] | None]) -> dict[int, int]:

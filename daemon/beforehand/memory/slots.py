@@ -6,7 +6,9 @@ stands; an argument of the same name of another tool is the second best.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Final
 
 from beforehand.memory.remembered import Remembered
@@ -36,7 +38,8 @@ class Slots:
 
     def __init__(self) -> None:
         self._fillings: dict[Slot, Fillings] = {}
-        self._leaves: dict[int, int] = {}
+        self._leaves: array[int] = array("q")
+        """By value: the place of the newest leaf outside a call that has it; NONE: none has."""
 
     def of(self, tool: str, name: frozenset[str]) -> Fillings | None:
         """What is known of a slot; None before its first filling."""
@@ -46,6 +49,7 @@ class Slots:
         """Fold in an event that is on the shelf; `number`: its number in its run."""
         rows = shelf.columns.rows
         places = shelf.places(event.row)
+        self._leaves.extend(repeat(NONE, len(shelf.values) - len(self._leaves)))
         if event.kind == "action":
             for place in places:
                 name = shelf.key_of(place)
@@ -60,12 +64,12 @@ class Slots:
     def _fill(self, event: Remembered, name: frozenset[str], place: int, shelf: Shelf, number: int) -> None:
         rows = shelf.columns.rows
         value, form = int(rows[place, Column.VALUE]), int(rows[place, Column.OUTLINE])
-        source = self._leaves.get(value)
+        source = self._leaves[value]
         for slot in ((event.tool or "?", name), (ANY_TOOL, name)):
             known = self._fillings.setdefault(slot, Fillings())
             known.count += 1
             known.outlines[form] = known.outlines.get(form, 0) + 1
-            if source is None:
+            if source == NONE:
                 known.spoken += 1
             else:
                 key, tool = int(rows[source, Column.KEY]), int(rows[source, Column.TOOL])

@@ -70,7 +70,7 @@ class Moment:
 
 def _weighed(shelf: Shelf, ask: Ask) -> tuple[Ints, Floats]:
     known = sorted(code for word in ask.words if (code := shelf.terms.get(word)) is not None)
-    weight = np.array([math.log(1 + shelf.events / shelf.frequency.get(term, 1)) for term in known], np.float32)
+    weight = np.array([math.log(1 + shelf.events / max(1, shelf.frequency[term])) for term in known], np.float32)
     unknown = len(ask.words) - len(known)
     whole = weight.sum() + unknown * math.log(1 + shelf.events)
     return np.array(known, np.int64), weight / whole if known else weight

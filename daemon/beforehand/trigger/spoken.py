@@ -80,7 +80,7 @@ def _of_records(records: _Words, moment: Moment) -> NDArray[np.float64]:
     The weights are inverse document frequencies over all events of the agent.
     """
     shelf, heard, count = moment.shelf, records.heard, moment.said.count
-    frequency = np.array([shelf.frequency.get(term, 1) for term in records.terms.tolist()])
+    frequency = np.maximum(1, [shelf.frequency[term] for term in records.terms.tolist()])
     weight = np.log((1 + shelf.events) / frequency)
     told = np.maximum(heard[:, Heard.USER], heard[:, Heard.AGENT])
     parts = (
