@@ -95,6 +95,20 @@ def test_what_an_agent_counts_is_answered_as_by_a_list_in_its_own_order_however_
 
 
 @settings(max_examples=300, deadline=None)
+@given(histories, histories, histories, TIMES, TIMES | st.just(FOREVER), st.integers(0, 2**16))
+def test_between_what_nobody_counts_it_does_not_matter_how_what_an_agent_counts_came(
+    before, counted, after, at_us, known_us, seed
+):
+    book, naive = FactBook(), NaiveFacts([*before, *counted, *after])
+    came = list(enumerate(counted, 1))
+    Random(seed).shuffle(came)
+    arrivals = [*((None, one) for one in before), *came, *((None, one) for one in after)]
+    for row, (seq, one) in enumerate(arrivals):
+        taken(book, one, row, seq)
+    agree(book, naive, at_us, known_us)
+
+
+@settings(max_examples=300, deadline=None)
 @given(histories, TIMES)
 def test_nothing_changes_between_two_times_that_the_book_calls_the_same(history, at_us):
     book = FactBook()

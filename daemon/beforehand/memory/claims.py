@@ -78,7 +78,9 @@ class Claim(NamedTuple):
     def follows(self, other: Claim) -> bool:
         """Whether it comes after another: by the beginning of validity, then as their agent sent them, then by arrival.
 
-        How an agent sent two claims is known when both are counted in one epoch of one run.
+        How an agent sent two claims is known when both are counted in one epoch of one run. Between such claims an
+        uncounted one stands where it came: those that came before it and those after it are each in their agent's
+        order, but one of before may have been sent after one of behind, and then the three go round in a circle.
         """
         if self.from_us != other.from_us:
             return self.from_us > other.from_us
