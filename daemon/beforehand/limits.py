@@ -293,8 +293,8 @@ LINGER_S: Final = 1.0
 
 assert BATCH_MESSAGES <= ARRIVALS_HIGH <= UNCOMMITTED_HIGH  # noqa: S101  the page checks itself when it is imported
 assert RECEIVE_MAXIMUM <= ARRIVALS_LOW < ARRIVALS_HIGH  # noqa: S101  one window always fits below the resume mark
-assert SEGMENTS_FINISH_S < DRAIN_S  # noqa: S101
-assert CHECKPOINT_PAGES < LOG_PAGES  # noqa: S101
-assert max(PACKET_BYTES, DEAD_LETTER_BYTES) < INBOUND_BYTES  # noqa: S101
+assert SEGMENTS_FINISH_S < DRAIN_S  # noqa: S101  memories are written down before the end is forced
+assert CHECKPOINT_PAGES < LOG_PAGES  # noqa: S101  the log is copied before it is full
+assert max(PACKET_BYTES, DEAD_LETTER_BYTES) < INBOUND_BYTES  # noqa: S101  what we publish, agents can receive
 assert BUDGET_TOKENS_MAX * 4 < PACKET_BYTES  # noqa: S101  a full budget of plain text fits on the wire
 assert PASSAGE_CHARS <= ITEM_CHARS <= EMBEDDED_CHARS  # noqa: S101  a passage or an item is embedded whole

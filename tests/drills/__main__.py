@@ -20,7 +20,7 @@ MARK = "| drill | what is done | ended | what was said | figures | run |"
 def main() -> None:
     """Run the drills that were asked for, and write their rows."""
     from drills.register import DRILLS  # noqa: PLC0415  its path was set below
-    from drills.scene import Size, folder  # noqa: PLC0415
+    from drills.scene import Size, folder  # noqa: PLC0415  likewise
 
     asked = argparse.ArgumentParser(prog="python -m tests.drills")
     asked.add_argument("names", nargs="*", choices=[*DRILLS, []], default=[])

@@ -108,3 +108,15 @@ def commands_in(markdown: str, program: str) -> list[str]:
     lines = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
     spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", markdown, flags=re.DOTALL | re.MULTILINE))
     return [text.removeprefix(f"{program} ") for text in (*lines, *spans) if text.startswith(f"{program} ")]
+
+
+def exceptions_without_reason(source: str) -> list[int]:
+    """Lines that switch a lint rule off and do not say why."""
+    silent = re.compile(r"# noqa\b(?::\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?\s*$")
+    return [number for number, line in enumerate(source.splitlines(), 1) if silent.search(line)]
+
+
+def links_in(document: str) -> list[str]:
+    """Where the links of a document lead within the repository, without their anchors."""
+    found = re.findall(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)", document)
+    return [link for link in found if not re.match(r"[a-z]+:", link)]

@@ -81,3 +81,14 @@ def test_commands_are_found_in_blocks_and_spans():
     )
     assert finders.commands_in(page, "make") == ["test", "demo"]
     assert finders.commands_in(page, "beforehand") == ["rules check", "up --json"]
+
+
+def test_an_exception_without_a_reason_is_found():
+    mark = "# no" + "qa"
+    source = f"a = 1  {mark}\nb = 1  {mark}: S101\nc = 1  {mark}: S608,B007\nd = 1  {mark}: S101  it checks itself\n"
+    assert finders.exceptions_without_reason(source) == [1, 2, 3]
+
+
+def test_links_within_the_repository_are_found():
+    page = "[a](b.md), [c](../d.md#here), [e](#there), [f](https://x.example/y), [g](mailto:x@x.example)"
+    assert finders.links_in(page) == ["b.md", "../d.md"]

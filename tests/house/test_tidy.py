@@ -106,6 +106,11 @@ def test_every_module_is_used():
     assert set(ENTRY_POINTS) <= set(sources), "an entry point that is gone"
 
 
+def test_an_exception_to_a_lint_rule_says_why():
+    silent = {name: found for name in PYTHON if (found := finders.exceptions_without_reason(text(name)))}
+    assert silent == {}
+
+
 def test_nothing_is_left_unfinished():
     found = {name: match[0] for name in PROSE_AND_CODE if (match := finders.UNFINISHED.search(text(name)))}
     assert found == {}
@@ -171,6 +176,17 @@ GLOSSARY_ROW = re.compile(r"^\| \*\*.+\*\* \| .+ \| (.+) \|$", re.MULTILINE)
 def test_documents_name_only_files_that_exist():
     gone = {
         f"{name}: {path}" for name in DOCUMENTS for path in NAMED_FILE.findall(text(name)) if not (ROOT / path).exists()
+    }
+    assert gone == set()
+
+
+def test_links_in_documents_lead_somewhere():
+    written = [name for name in DOCUMENTS if "/templates/" not in name]  # a template's links are those of its page
+    gone = {
+        f"{name}: {link}"
+        for name in written
+        for link in finders.links_in(text(name))
+        if not (ROOT / name).parent.joinpath(link).exists()
     }
     assert gone == set()
 

@@ -125,8 +125,11 @@ def alike(goal: str, other: str) -> bool:
     return shared > 0 and 3 * shared >= 2 * min(len(one), len(two))
 
 
-def look_back(run: str, step: Step, ok: bool | None, happened: Sequence[Remembered]) -> Reflection | None:  # noqa: FBT001
-    """What a step taught, from its events in order; None when nothing failed in it and its agent concluded nothing."""
+def look_back(run: str, step: Step, happened: Sequence[Remembered], *, ok: bool | None) -> Reflection | None:
+    """What a step taught, from its events in order; None when nothing failed in it and its agent concluded nothing.
+
+    ok: how it ended, as its agent said.
+    """
     attempts = _attempts(happened)
     concluded = [event.text for event in happened if event.kind == "reflection" and event.text]
     if ok is not False and not concluded and all(one.problem is None for one in attempts):

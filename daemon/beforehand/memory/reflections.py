@@ -68,7 +68,7 @@ class Reflections:
             if over and found is None and step.ok is not False:
                 self._went_well(step)
         elif isinstance(message, Feedback) and message.outcome is not None:
-            self._over(session, is_success(message.outcome), events, timeline)
+            self._over(session, events, timeline, success=is_success(message.outcome))
 
     def all(self) -> list[Reflection]:
         """All that are kept, the newest first."""
@@ -111,19 +111,19 @@ class Reflections:
     ) -> Reflection | None:
         """A step ended, or something of it came late."""
         rows = self._of(session.scope.run).of_step(step.id)
-        found = look_back(session.scope.run, step, step.ok, _in_order(rows, session, events, timeline))
+        found = look_back(session.scope.run, step, _in_order(rows, session, events, timeline), ok=step.ok)
         if found is not None:
             self._keep(found)
         return found
 
-    def _over(self, session: Session, success: bool, events: Sequence[Remembered], timeline: Timeline) -> None:  # noqa: FBT001
+    def _over(self, session: Session, events: Sequence[Remembered], timeline: Timeline, *, success: bool) -> None:
         """The run is over: its open steps, then the run as a whole, of which the plan says the goal."""
         for step in session.itinerary.open_steps():
             self._look_back(session, step, events, timeline)
         tried, plan = self._of(session.scope.run), session.itinerary.plan
         rows = tried.of_step(WHOLE) if success else tried.everything()
         whole = Step(WHOLE, goal="" if plan is None else plan.goal)
-        found = look_back(session.scope.run, whole, success, _in_order(rows, session, events, timeline))
+        found = look_back(session.scope.run, whole, _in_order(rows, session, events, timeline), ok=success)
         if found is not None:
             self._keep(found)
 

@@ -14,7 +14,7 @@ def woven(runs: Sequence[Trajectory], *, labelled: bool, seed: int = 0) -> Traje
 
     labelled: give events and steps the label (`space`) of the run that they come from.
     """
-    draw = random.Random(seed)  # noqa: S311  which run goes on, not a secret
+    draw = random.Random(seed)  # noqa: S311  a seeded draw, no secret  which run goes on, not a secret
     waiting = [(f"r{number}", list(_blocks(run))) for number, run in enumerate(runs)]
     events: list[dict[str, Any]] = []
     spaces: list[str] = []
@@ -39,7 +39,7 @@ def woven(runs: Sequence[Trajectory], *, labelled: bool, seed: int = 0) -> Traje
 def weave(runs: Sequence[Trajectory], *, together: int = 10, labelled: bool, seed: int = 0) -> list[Trajectory]:
     """All `runs`, shuffled and woven `together` at a time; what is left over makes a smaller weave."""
     order = list(runs)
-    random.Random(seed).shuffle(order)  # noqa: S311
+    random.Random(seed).shuffle(order)  # noqa: S311  a seeded draw, no secret
     return [woven(group, labelled=labelled, seed=seed + n) for n, group in enumerate(_grouped(order, together))]
 
 

@@ -51,7 +51,7 @@ def test_messages_are_counted_per_run_and_carry_their_time(spoken):
     [
         (lambda run: run.event("mesage", "x"), "kind", "message"),
         (lambda run: run.event("message", "x", at="2026-03-01 09:30"), "at", "offset"),
-        (lambda run: run.event("message", "x", at=datetime(2026, 3, 1)), "at", "offset"),  # noqa: DTZ001
+        (lambda run: run.event("message", "x", at=datetime(2026, 3, 1)), "at", "offset"),  # noqa: DTZ001  that is the fault
         (lambda run: run.event("message", "x" * (limits.TEXT_CHARS + 1)), "text", str(limits.TEXT_CHARS)),
         (lambda run: run.event("observation", data=["x" * 1_000_000, "y" * 100_000]), "payload", "reference"),
         (lambda run: run.event("observation", data={"when": object()}), "message", "lists and dictionaries"),

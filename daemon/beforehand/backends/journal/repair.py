@@ -150,11 +150,11 @@ def _last_key(table: Table, key: str, source: sqlite3.Connection) -> int:
     """The largest key: of the table, else of an index, else a guess past what can be read."""
     for place in ("NOT INDEXED", *(f"INDEXED BY {index.name}" for index in table.indexes)):
         with contextlib.suppress(sqlite3.DatabaseError):
-            found = source.execute(f"SELECT max({key}) FROM {table.name} {place}").fetchone()[0]  # noqa: S608
+            found = source.execute(f"SELECT max({key}) FROM {table.name} {place}").fetchone()[0]  # noqa: S608  our own names
             return found or 0
     known = 0
     with contextlib.suppress(sqlite3.DatabaseError):
-        for (known,) in source.execute(f"SELECT {key} FROM {table.name} ORDER BY {key}"):  # noqa: S608,B007
+        for (known,) in source.execute(f"SELECT {key} FROM {table.name} ORDER BY {key}"):  # noqa: S608,B007  our own names; the last is kept
             pass
     return known + _PAST_KNOWN
 

@@ -36,7 +36,7 @@ class _Utf8(TypeDecorator[str]):
         """Text to what the database keeps."""
         return None if value is None else value.encode()
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002  its place is given
         """What the database keeps to text."""
         return None if value is None else bytes(value).decode()
 

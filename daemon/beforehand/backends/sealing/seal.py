@@ -44,10 +44,10 @@ class _Unsealed:
     def close(self, content: bytes, *about: str | int) -> bytes:  # noqa: ARG002  the protocol's
         return content
 
-    def open(self, content: bytes, *about: str | int) -> bytes | None:  # noqa: ARG002
+    def open(self, content: bytes, *about: str | int) -> bytes | None:  # noqa: ARG002  one shape with the others
         return content
 
-    def of_agent(self, tenant: str, agent: str) -> bytes | None:  # noqa: ARG002
+    def of_agent(self, tenant: str, agent: str) -> bytes | None:  # noqa: ARG002  one shape with the others
         return None
 
 

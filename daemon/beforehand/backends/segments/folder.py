@@ -179,7 +179,7 @@ def _opened(parts: list[memoryview], key: bytes | None, about: dict[str, Any]) -
         raise form.Damaged("it is not sealed, and the journal is" if key else "it is sealed, and the journal is not")
     if key is None:
         return parts
-    from beforehand.backends.segments import closing  # noqa: PLC0415
+    from beforehand.backends.segments import closing  # noqa: PLC0415  sealed journals alone need keys
 
     return closing.opened(parts, key, about)
 
