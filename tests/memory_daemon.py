@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from contextlib import asynccontextmanager
 
 import orjson
@@ -35,13 +36,15 @@ class World:
         self.disk = asyncio.Event()
         self.disk.set()
         self.journal._before_commit = self.disk.wait
+        intake = settings.intake
+        door = dataclasses.replace(replay.door, rates=assembly.rates_of(intake))
         self.daemon = Daemon(
             bus=self.bus,
             journal=self.journal,
-            door=replay.door,
+            door=door,
             pipeline=replay.pipeline,
             publisher=replay.publisher,
-            receipts=Receipts(replay.door.send, SystemClock(), self.measures, topics.ROOT),
+            receipts=Receipts(replay.door.send, SystemClock(), self.measures, topics.ROOT, intake.agent_messages_per_s),
             measures=self.measures,
             reloading=assembly.reloading(settings, replay.pipeline, self.measures, None),
             enrolling=assembly.enrolling(settings, replay.pipeline, self.measures),

@@ -22,6 +22,7 @@ from beforehand.backends.registry import Registry
 from beforehand.backends.segments import KeyOf, SegmentFolder, no_key
 from beforehand.index.semantic import SemanticWindows
 from beforehand.intake.door import Door
+from beforehand.intake.rates import Rates
 from beforehand.intake.receipts import Receipts
 from beforehand.lifecycle.daemon import Daemon
 from beforehand.lifecycle.enrolling import Enrolling, arm_builder
@@ -46,7 +47,7 @@ from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
 from beforehand.ports.language_model import LanguageModel
 from beforehand.ports.segments import Segments
 from beforehand.replay import Replay
-from beforehand.settings import LanguageModelSettings, PolicySettings, Settings
+from beforehand.settings import IntakeSettings, LanguageModelSettings, PolicySettings, Settings
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import APPETITES, Policy
 
@@ -114,10 +115,10 @@ def daemon_on(settings: Settings, world: World, new_id: Callable[[], str]) -> Da
     return Daemon(
         bus=world.bus,
         journal=world.journal,
-        door=_door(settings, world, send, new_id),
+        door=_door(settings, world, send, new_id, rates_of(settings.intake)),
         pipeline=pipeline,
         publisher=publisher,
-        receipts=Receipts(send, world.clock, measures, settings.broker.root),
+        receipts=Receipts(send, world.clock, measures, settings.broker.root, settings.intake.agent_messages_per_s),
         measures=measures,
         reloading=reloading(settings, pipeline, measures, world.parts.promoted),
         enrolling=enrolling(settings, pipeline, measures),
@@ -276,8 +277,16 @@ def _foresight(parts: Parts, policy: Policy) -> Foresight:
     return foresight
 
 
-def _door(settings: Settings, world: World, send: _Send, new_id: Callable[[], str]) -> Door:
-    return Door(world.journal, world.clock, world.measures, send, new_id, settings.broker.root)
+def _door(settings: Settings, world: World, send: _Send, new_id: Callable[[], str], rates: Rates | None = None) -> Door:
+    """rates: left out of a replay, which takes everything that was taken."""
+    return Door(world.journal, world.clock, world.measures, send, new_id, settings.broker.root, rates)
+
+
+def rates_of(settings: IntakeSettings) -> Rates | None:
+    """What limits agents; None where nobody is."""
+    if not settings.agent_messages_per_s:
+        return None
+    return Rates(settings.agent_messages_per_s, settings.agent_burst_messages)
 
 
 def _sender(publisher: Publisher) -> _Send:

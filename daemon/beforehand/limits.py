@@ -74,9 +74,10 @@ GAP_ASK_FIRST_S: Final = 2.0
 """Wait before a gap is asked for again; it doubles."""
 GAP_ASK_LAST_S: Final = 60.0
 """Where the doubling ends."""
+RATED_AGENTS: Final = 10_000
+"""Agents whose rate is known, where rates are limited; past that the one heard of least recently may burst again."""
 GAPPED_EPOCHS: Final = 10_000
 """Runs and epochs with gaps that are asked for; past that the least recently heard of is left."""
-
 PREPARED_STEPS: Final = 256
 """Steps whose newest decision is kept, so that their begin needs no second one."""
 PREPARED_HOLDS_S: Final = 5.0
@@ -147,7 +148,6 @@ PASSAGE_CHARS: Final = 400
 """One passage."""
 EMBEDDED_CHARS: Final = 4_096
 """An embedder reads so much of one text: a vector of more would say nothing of any part."""
-
 RATED: Final = 4_096
 """Passages, rules, and kinds of value for one tool, whose worth to an agent is known from feedback: of each so many."""
 RATED_TOOLS: Final = 256

@@ -94,6 +94,17 @@ class JournalSettings(Section):
         return self
 
 
+class IntakeSettings(Section):
+    """How much is taken of one agent."""
+
+    agent_messages_per_s: Annotated[float, Field(ge=0, le=1_000_000)] = Field(
+        0.0, description="events, plans and feedback of one agent in a second, in the long run; 0: no limit"
+    )
+    agent_burst_messages: Annotated[int, Field(ge=1)] = Field(
+        1_000, description="how many of them it may send at once after a pause"
+    )
+
+
 class PolicySettings(Section):
     """What a packet may cost and when it is worth sending."""
 
@@ -199,6 +210,7 @@ class Settings(BaseSettings):
 
     broker: BrokerSettings = BrokerSettings()
     journal: JournalSettings = JournalSettings()
+    intake: IntakeSettings = IntakeSettings()
     policy: PolicySettings = PolicySettings()
     models: ModelsSettings = ModelsSettings()
     memory: MemorySettings = MemorySettings()

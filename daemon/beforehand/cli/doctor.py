@@ -119,7 +119,6 @@ def _journal(settings: Settings) -> Iterator[Finding]:
         advice = "Stop the daemon, then `beforehand repair`, or `beforehand restore FILE` when there is a backup."
         yield Finding("journal", "bad", f"{path} is damaged: {found[0]}", advice)
         return
-
     try:
         last, received_us, kept = asyncio.run(_looked_into(settings))
     except KeysUnusable:
@@ -253,6 +252,9 @@ def _http(settings: Settings) -> Iterator[Finding]:
         yield Finding("http", "good", f"no daemon answers at {url} now")
         return
     yield Finding("http", "good", f"{url} says {said['state']}")
+    if limited := said.get("limited"):
+        advice = "Look why they send so much, or raise intake.agent_messages_per_s."
+        yield Finding("intake", "warning", f"over their rate: {', '.join(limited)}", advice)
     for fault in said["faults"]:
         yield Finding(fault["part"], "bad" if fault["stops"] else "warning", fault["reason"], fault["advice"])
 

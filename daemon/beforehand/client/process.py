@@ -64,6 +64,7 @@ class Process:
         self._lock = threading.Lock()
         self._counters: dict[str, _Counter] = {}
         self._closing: set[str] = set()
+        self._limited = False
         self.link = Link(options, Sending(outbox, self._topic_of, self._given_up), self._hear)
         for run in outbox.runs():
             self.link.listen(self._topics(run))
@@ -164,7 +165,10 @@ class Process:
             self._on_receipt(run, Receipt.model_validate(body))
 
     def _on_durable(self, run: str, receipt: CumulativeReceipt) -> None:
-        """Forget what is on disk; send again what is missing."""
+        """Forget what is on disk; send again what is missing. What was refused for now stays until it is asked for."""
+        if receipt.refused and not self._limited:
+            _log.warning("this agent sends faster than its daemon takes; what was refused is sent again")
+        self._limited = bool(receipt.refused) or (self._limited and len(self.outbox) > 0)
         self.outbox.confirm(run, receipt.epoch, [(1, receipt.durable_to), *receipt.also_durable])
         for first, last in receipt.missing:
             found = self.outbox.find(run, receipt.epoch, first, last)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import structlog
 
 from beforehand.errors import JournalError, Refusal, Unstorable
+from beforehand.intake.rates import Rates
 from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Receipt
-from beforehand.messages.topics import Scope
+from beforehand.messages.topics import Address, Scope
 from beforehand.ports import Arrival, Clock, DeadLetter, Journal, Measures
 
 _log = structlog.get_logger()
@@ -20,16 +21,24 @@ Send = Callable[[str, Receipt], None]
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A message that was refused. scope and counted (epoch, seq): whose number it used up, where they can be read."""
+    """A message that was refused. scope and counted (epoch, seq): whose number it used up, where they can be read.
 
-    letter: DeadLetter
+    letter: None where it is refused for now only. Its number is then not used up, and `retry_after_s` says when to
+    send it again.
+    """
+
+    letter: DeadLetter | None
     scope: Scope | None
     counted: tuple[str, int] | None
+    retry_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Reads arrivals. `send` publishes a receipt; `new_id` names a message that has nothing to derive an id from."""
+    """Reads arrivals. `send` publishes a receipt; `new_id` names a message that has nothing to derive an id from.
+
+    rates: of events, plans and feedback; None where nobody is limited.
+    """
 
     journal: Journal
     clock: Clock
@@ -37,6 +46,7 @@ class Door:
     send: Send
     new_id: Callable[[], str]
     root: str
+    rates: Rates | None = None
 
     def read(self, arrivals: Sequence[Arrival]) -> tuple[list[Entry], list[Refused]]:
         """The entries of those that can be read, in order, and what is refused: answered, but not set aside yet."""
@@ -46,7 +56,11 @@ class Door:
             if not arrival.payload:
                 continue  # a cleared retained message says nothing
             try:
-                entry = self._entry(arrival)
+                address = topics.read(arrival.topic, self.root)
+                if self.rates is not None and (wait_s := self._wait_s(self.rates, arrival, address)):
+                    refused.append(self._put_off(arrival, address, wait_s))
+                    continue
+                entry = self._entry(arrival, address)
             except Refusal as refusal:
                 refused.append(self._refuse(arrival.topic, arrival.payload, refusal))
                 continue
@@ -64,19 +78,38 @@ class Door:
 
         Raises JournalError when the journal closes first; the broker then delivers it again.
         """
-        if not refused:
+        letters = [one.letter for one in refused if one.letter is not None]
+        if not letters:
             return
         try:
-            await self.journal.set_aside([one.letter for one in refused])
+            await self.journal.set_aside(letters)
         except Unstorable as error:
-            self.measures.count("beforehand_failures_total", len(refused), part="dead letters")
-            _log.error("refused messages could not be kept", count=len(refused), reason=str(error))
+            self.measures.count("beforehand_failures_total", len(letters), part="dead letters")
+            _log.error("refused messages could not be kept", count=len(letters), reason=str(error))
         except JournalError:
-            _log.warning("refused messages are left to the broker", count=len(refused))
+            _log.warning("refused messages are left to the broker", count=len(letters))
             raise
 
-    def _entry(self, arrival: Arrival) -> Entry:
-        address = topics.read(arrival.topic, self.root)
+    def _wait_s(self, rates: Rates, arrival: Arrival, address: Address) -> float:
+        """0 where it may come now. Nobody would send again what the broker had retained."""
+        if address.channel not in topics.INGEST or arrival.retained:
+            return 0.0
+        return rates.wait_s((address.scope.tenant, address.scope.agent), self.clock.monotonic_s())
+
+    def _put_off(self, arrival: Arrival, address: Address, wait_s: float) -> Refused:
+        """Refuse a message for now. Receipts tell an agent that counts of many at once; any other is told of each."""
+        assert self.rates is not None  # noqa: S101  it has just said how long to wait
+        scope, given = address.scope, codec.given(arrival.payload)
+        self.measures.count("beforehand_refused_total", field="rate")
+        if self.rates.note((scope.tenant, scope.agent), self.clock.monotonic_s()):
+            _log.warning("an agent sends faster than it may", tenant=scope.tenant, agent=scope.agent)
+        if given.counted is None:
+            refusal = Refusal("rate", "this agent has sent more messages than it may", "send this one again later")
+            receipt = _receipt(arrival.topic, given, refusal, self.root)
+            self.send(topics.of_run(scope, "receipt", self.root), receipt.model_copy(update={"retry_after_s": wait_s}))
+        return Refused(None, scope, given.counted, wait_s)
+
+    def _entry(self, arrival: Arrival, address: Address) -> Entry:
         entry = codec.read(
             address,
             arrival.payload,

@@ -18,8 +18,11 @@ from beforehand.messages.topics import Scope
 from beforehand.ports import Clock, Measures
 
 _COALESCE_S: Final = 0.05
+ASK_REFUSED_S: Final = 1.0
+"""How long what was refused for now waits before it is asked for: so much of it as may come in that time."""
 
 Key = tuple[Scope, str]
+"""A run, and an epoch of it."""
 
 
 @dataclass(slots=True)
@@ -39,20 +42,39 @@ class _Counter:
 
 
 @dataclass(slots=True)
+class _PutOff:
+    """What was refused for now of one run and epoch. session: None while nothing of the run is stored.
+
+    due_s: when to ask for some of it. untold: whether its agent does not know yet.
+    """
+
+    session: Session | None
+    due_s: float
+    retry_s: float
+    numbers: Ranges = field(default_factory=Ranges)
+    untold: bool = True
+
+
+@dataclass(slots=True)
 class Receipts:
     """Collects what became durable and sends at most one cumulative receipt per run and epoch each 50 ms.
 
     A gap is named once it is older than limits.GAP_GRACE_S (what is on its way needs no asking), and again after two
     seconds, four, and so on up to a minute: it may be one that never closes. At most limits.GAPPED_EPOCHS are asked
     for; past that the one that was heard of least recently is asked no more until it is heard of again.
+
+    What was refused for the rate is told, and asked for a second later: as much as may come in a second, the oldest
+    first. Until all of it was asked for, nothing else of that run and epoch is.
     """
 
     send: Callable[[str, Receipt | CumulativeReceipt], None]
     clock: Clock
     measures: Measures
     root: str
+    messages_per_s: float = 0.0
     _changed: dict[Key, _Counter] = field(default_factory=dict)
     _gapped: OrderedDict[Key, _Counter] = field(default_factory=OrderedDict)
+    _put_off: OrderedDict[Key, _PutOff] = field(default_factory=OrderedDict)
     _next_due_s: float = float("inf")
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -63,13 +85,29 @@ class Receipts:
             accepted = Receipt(id=entry.id, channel=entry.channel, accepted=True, position=position)
             self.send(topics.of_run(entry.scope, "receipt", self.root), accepted)
         if entry.counted is not None:
-            self._note(session, entry.counted[0])
+            epoch, seq = entry.counted
+            if self._put_off and (one := self._put_off.get((entry.scope, epoch))):
+                one.numbers.discard(seq)
+            self._note(session, epoch)
 
     def settled(self, session: Session, epoch: str, seq: int) -> None:
         """This number was used up by a message that was refused: it is not missing, and need not be waited for."""
         session.received.setdefault(epoch, Ranges()).add(seq)
         session.durable.setdefault(epoch, Ranges()).add(seq)
         self._note(session, epoch)
+
+    def put_off(self, scope: Scope, session: Session | None, counted: tuple[str, int], retry_s: float) -> None:
+        """This number was refused for now. session: of its run, if anything of that is stored."""
+        epoch, seq = counted
+        one = self._put_off.get((scope, epoch))
+        if one is None:
+            due_s = self.clock.monotonic_s() + max(retry_s, ASK_REFUSED_S)
+            one = self._put_off[scope, epoch] = _PutOff(session, due_s, retry_s)
+            if len(self._put_off) > limits.GAPPED_EPOCHS:
+                self._put_off.popitem(last=False)
+        one.session, one.retry_s, one.untold = session or one.session, retry_s, True
+        one.numbers.add(seq)
+        self._woken.set()
 
     def _note(self, session: Session, epoch: str) -> None:
         key = (session.scope, epoch)
@@ -81,7 +119,7 @@ class Receipts:
     async def run(self) -> None:
         """Send until cancelled."""
         while True:
-            if not self._changed and not self._gapped:
+            if not self._changed and not self._gapped and not self._put_off:
                 self._woken.clear()
                 await self._woken.wait()
             await self.clock.sleep(_COALESCE_S)
@@ -96,12 +134,16 @@ class Receipts:
         asked = now_s >= self._next_due_s
         if asked:
             for key, counter in self._gapped.items():
-                if now_s >= counter.due_s:
+                if key in self._put_off:
+                    counter.due_s = max(counter.due_s, now_s + ASK_REFUSED_S)
+                elif now_s >= counter.due_s:
                     self._ask(counter, now_s)
                     changed.pop(key, None)
             self._next_due_s = min((counter.due_s for counter in self._gapped.values()), default=float("inf"))
         for counter in changed.values():
             self._tell(counter, missing=[])
+        for key in list(self._put_off):
+            self._ask_again(key, self._put_off[key], now_s)
 
     def _look(self, key: Key, counter: _Counter, now_s: float) -> None:
         """Which gaps there are now; new ones get their time of grace."""
@@ -121,6 +163,26 @@ class Receipts:
             self._gapped.popitem(last=False)
         self._next_due_s = min(self._next_due_s, counter.due_s)
 
+    def _ask_again(self, key: Key, one: _PutOff, now_s: float) -> None:
+        """Tell what is refused for now; when its time has come, ask for so much of it as there may be room for."""
+        scope, epoch = key
+        missing: list[tuple[int, int]] = []
+        if now_s >= one.due_s:
+            missing = one.numbers.take(max(1, int(self.messages_per_s * ASK_REFUSED_S)))
+            one.due_s = now_s + ASK_REFUSED_S
+        if missing or one.untold:
+            one.untold = False
+            receipt = CumulativeReceipt(
+                epoch=epoch,
+                durable_to=_durable_to(one.session, epoch),
+                missing=missing,
+                refused=one.numbers.ranges()[: limits.GAP_RANGES],
+                retry_after_s=one.retry_s,
+            )
+            self.send(topics.of_run(scope, "receipt", self.root), receipt)
+        if not one.numbers.highest:
+            del self._put_off[key]
+
     def _ask(self, counter: _Counter, now_s: float) -> None:
         counter.due_s = now_s + counter.wait_s
         counter.wait_s = min(2 * counter.wait_s, limits.GAP_ASK_LAST_S)
@@ -137,3 +199,8 @@ class Receipts:
             also_durable=[one for one in beyond if one[0] > 1][: limits.GAP_RANGES],
         )
         self.send(topics.of_run(counter.session.scope, "receipt", self.root), receipt)
+
+
+def _durable_to(session: Session | None, epoch: str) -> int:
+    ranges = None if session is None else session.durable.get(epoch)
+    return 0 if ranges is None else ranges.unbroken_to

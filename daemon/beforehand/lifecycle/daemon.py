@@ -179,13 +179,17 @@ class Daemon:
                 return left, refused
 
     async def _settle(self, refused: Refused) -> None:
-        """The number of a message that was refused is not missing."""
+        """The number of a message that was refused is not missing; one that is refused for now is asked for later."""
         if refused.scope is not None and refused.counted is not None:
             try:
                 memory = await self.pipeline.memories.of(refused.scope)
             except JournalError:
                 return  # its agent asks for the receipt again
-            self.receipts.settled(memory.session(refused.scope.run), *refused.counted)
+            if refused.retry_after_s is None:
+                self.receipts.settled(memory.session(refused.scope.run), *refused.counted)
+            else:
+                known = memory.sessions.get(refused.scope.run)
+                self.receipts.put_off(refused.scope, known, refused.counted, refused.retry_after_s)
 
     async def _wait_for_room(self) -> None:
         """While the disk is behind, the ingest lane waits, and the bus pauses its socket."""

@@ -13,6 +13,7 @@ from beforehand.lifecycle.daemon import Daemon
 
 PARTS: Final = ("journal", "broker", "disk", "memory", "embedder", "trigger model", "language model")
 """What can be at fault, the gravest first."""
+_NAMED: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,12 @@ class Health:
     def is_started(self) -> bool:
         """Whether the daemon has opened its journal and serves its lanes."""
         return self.daemon.ready.is_set()
+
+    @property
+    def limited(self) -> list[str]:
+        """Agents of whom messages were refused for their rate of late, the latest first; no fault of the daemon's."""
+        door = self.daemon.door
+        return [] if door.rates is None else door.rates.limited(door.clock.monotonic_s())[:_NAMED]
 
     def faults(self) -> list[Fault]:
         """What is at fault now, the gravest first; empty when all is well."""

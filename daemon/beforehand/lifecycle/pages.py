@@ -113,4 +113,5 @@ def _readiness(health: Health) -> tuple[bool, dict[str, object]]:
         "faults": [asdict(fault) for fault in faults],
         "uncommitted": health.daemon.uncommitted,
         "stored": journal.last_position,
+        "limited": health.limited,
     }

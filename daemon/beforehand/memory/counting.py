@@ -60,6 +60,30 @@ class Ranges:
             expected = last + 1
         return gaps
 
+    def discard(self, number: int) -> None:
+        """Take one number out, if it is in."""
+        at = bisect_right(self._first, number) - 1
+        if at < 0 or number > self._last[at]:
+            return
+        first, last = self._first[at], self._last[at]
+        left = [(first, number - 1), (number + 1, last)]
+        kept = [one for one in left if one[0] <= one[1]]
+        self._first[at : at + 1] = [one[0] for one in kept]
+        self._last[at : at + 1] = [one[1] for one in kept]
+
+    def take(self, most: int) -> list[tuple[int, int]]:
+        """Take the `most` lowest numbers out, and return them as ranges, at most limits.GAP_RANGES."""
+        taken: list[tuple[int, int]] = []
+        while self._first and most > 0 and len(taken) < limits.GAP_RANGES:
+            first, last = self._first[0], min(self._last[0], self._first[0] + most - 1)
+            taken.append((first, last))
+            most -= last - first + 1
+            if last == self._last[0]:
+                del self._first[0], self._last[0]
+            else:
+                self._first[0] = last + 1
+        return taken
+
     def ranges(self) -> list[tuple[int, int]]:
         """All ranges, ascending."""
         return list(zip(self._first, self._last, strict=True))

@@ -16,6 +16,7 @@ ReplyStatus = Literal["ready", "empty", "degraded", "error"]
 State = Literal["online", "degraded", "offline"]
 
 Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 # Two items of one form are written as a plain list: drafts of JSON Schema disagree on how a tuple is spelt.
 Validity = Annotated[
     tuple[Instant | None, Instant | None],
@@ -141,6 +142,9 @@ class Receipt(Outbound):
     position: Annotated[int, Field(ge=1)] | None = Field(None, description="Its place in the run, from 1.")
     epoch: str | None = Field(None, description="The message's own `epoch`, when it was counted and can be read.")
     seq: Annotated[int, Field(ge=1)] | None = Field(None, description="Its number in that epoch.")
+    retry_after_s: Seconds | None = Field(
+        None, description="It is refused for now: from when on it may come again, in seconds. Null: not as it is."
+    )
 
 
 class CumulativeReceipt(Outbound):
@@ -155,6 +159,12 @@ class CumulativeReceipt(Outbound):
     also_durable: list[SeqRange] = Field(
         [], description="What is settled past `durable_to`, beyond the first gap: it need not be kept or sent again."
     )
+    refused: list[SeqRange] = Field(
+        [],
+        description="What was refused for now, since the agent sends faster than it may: it is not stored. Keep it; "
+        "`missing` names it when there is room.",
+    )
+    retry_after_s: Seconds | None = Field(None, description="In how many seconds the first of it may come again.")
 
 
 class Asked(Outbound):

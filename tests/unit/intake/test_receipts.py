@@ -8,7 +8,7 @@ import pytest
 from beforehand import limits
 from beforehand.backends.clocks import VirtualClock
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.intake.receipts import Receipts
+from beforehand.intake.receipts import ASK_REFUSED_S, Receipts
 from beforehand.memory.session import Session
 from beforehand.messages import codec, topics
 from beforehand.messages.topics import Address, Scope
@@ -22,7 +22,7 @@ class Desk:
         self.measures = RecordedMeasures()
         self.sent = []
         self.asked = []
-        self.receipts = Receipts(self._send, self.clock, self.measures, topics.ROOT)
+        self.receipts = Receipts(self._send, self.clock, self.measures, topics.ROOT, messages_per_s=10.0)
         self.sessions = {}
 
     def _send(self, topic, receipt):
@@ -41,6 +41,11 @@ class Desk:
                 Address(session.scope, "event"), orjson.dumps(body), received_us=0, arrival_id=f"m{number}"
             )
             self.receipts.stored(entry, session, number)
+
+    def put_off(self, *numbers, known=True):
+        session = self.session()
+        for number in numbers:
+            self.receipts.put_off(session.scope, session if known else None, ("e", number), 0.1)
 
     def after(self, seconds):
         """Turn the clock on in steps of 50 ms, flushing at each."""
@@ -161,3 +166,39 @@ def test_a_closed_gap_leaves_nothing_behind(desk):
     desk.after(1)
     assert (desk.receipts._gapped, desk.receipts._changed) == ({}, {})
     assert desk.newest().also_durable == []
+
+
+def test_what_is_refused_for_now_is_told_at_once_and_asked_for_at_its_rate(desk):
+    desk.store(*range(1, 6))
+    desk.after(0.1)
+    desk.put_off(*range(6, 31))
+    desk.after(0.1)
+    told = desk.newest()
+    assert (told.durable_to, told.missing, told.refused, told.retry_after_s) == (5, [], [(6, 30)], 0.1)
+    desk.after(3)
+    asked = [one.missing for _, one in desk.sent if one.missing]
+    assert asked == [[(6, 15)], [(16, 25)], [(26, 30)]]
+    assert desk.asked[1] - desk.asked[0] == pytest.approx(ASK_REFUSED_S, abs=0.11)
+    desk.after(10)
+    assert len(desk.asked) == 3, "nothing is refused any more"
+
+
+def test_a_gap_is_not_asked_for_beside_what_is_refused_in_it(desk):
+    desk.store(1, 50)
+    desk.put_off(*range(2, 50))
+    desk.after(1.5)
+    assert [one.missing for _, one in desk.sent if one.missing] == [[(2, 11)]]
+
+
+def test_what_was_refused_and_came_meanwhile_is_not_asked_for(desk):
+    desk.store(1)
+    desk.put_off(2, 3, 4)
+    desk.store(3)
+    desk.after(1.2)
+    assert desk.sent[-1][1].missing == [(2, 2), (4, 4)]
+
+
+def test_a_run_of_which_all_is_refused_is_told_too(desk):
+    desk.put_off(1, 2, known=False)
+    desk.after(0.1)
+    assert (desk.newest().durable_to, desk.newest().refused) == (0, [(1, 2)])
