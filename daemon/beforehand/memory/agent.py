@@ -107,6 +107,13 @@ class AgentMemory:
         """Everything but the events, to be read before anything else is asked of this memory."""
         return {name: part for name, part in vars(self).items() if name != "events"}
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is known: at most questions came."""
+        return not self.events and all(
+            channel == "recall" for session in self.sessions.values() for channel, _ in session.known
+        )
+
     def session(self, run: str) -> Session:
         """The session of a run, made when it is new."""
         found = self.sessions.get(run)

@@ -69,6 +69,7 @@ _WHY: Final[dict[Part, str]] = {
     "window": "nothing else had an answer: the newest events of the run",
 }
 
+_NOBODY: Final = "nothing is known of this agent"
 _TOPICS: Final = 2
 """Parts of the runs that a question to the tree is told of."""
 
@@ -141,7 +142,7 @@ class Answers:
         return Reply(
             id=question_id,
             status="degraded" if missing else "ready" if items else "empty",
-            reason="without embedder" if missing else None,
+            reason="without embedder" if missing else _NOBODY if memory.is_blank else None,
             items=kept,
             rendered=fitted.rendered,
             tokens=fitted.tokens,

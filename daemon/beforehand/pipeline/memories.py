@@ -30,6 +30,7 @@ from beforehand.ports.segments import Segments
 
 _log = structlog.get_logger()
 _RENEWAL_S = 600.0
+_QUESTIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,10 @@ class Memories:
             del self._on_the_way[key]
             self._barred.pop(key, None)
             if key in self._hot:
+                if _is_worthless(self._hot[key].memory):
+                    self._bytes -= self._hot.pop(key).size
+                    self._make_room()
+                    return
                 self._weigh(self._hot[key])
                 if self._bytes > self._bounds.bytes:
                     self._make_room()
@@ -217,6 +222,14 @@ class Memories:
             del self._leaving[next(iter(self._leaving))]
         self._measures.gauge("beforehand_agents_hot", len(self._hot))
         self._measures.gauge("beforehand_memory_bytes", self._bytes)
+
+
+def _is_worthless(memory: AgentMemory) -> bool:
+    """Whether it holds a few questions and nothing else: the next one folds them again as fast as it would be found."""
+    if memory.messages > _QUESTIONS or not memory.is_blank:
+        return False
+    settled = [ranges for session in memory.sessions.values() for ranges in session.durable.values()]
+    return sum(last - first + 1 for one in settled for first, last in one.ranges()) <= memory.messages
 
 
 def _folded(memory: AgentMemory, entry: Entry, rated: Packet | None, *, cold: bool) -> Taken:
