@@ -55,6 +55,7 @@ ALL: Final = (
         "Items used or harmful, and notes of what was missing.",
         ("verdict",),
     ),
+    Measure("beforehand_feedback_unheeded_total", "counter", "Feedback on packets that were not found."),
     Measure("beforehand_language_model_answers_total", "counter", "Answers of the language model.", ("use", "result")),
     Measure("beforehand_language_model_facts_total", "counter", "Facts that it read.", ("result",)),
     Measure("beforehand_language_model_failures_total", "counter", "Requests without an answer.", ("reason",)),

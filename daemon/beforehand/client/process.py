@@ -190,6 +190,10 @@ class Process:
 
     def _on_receipt(self, run: str, receipt: Receipt) -> None:
         if receipt.accepted:
+            if receipt.problem is not None:
+                _log.warning(
+                    "stored, but: %s: %s: %s; %s", receipt.channel, receipt.error, receipt.problem, receipt.hint
+                )
             return
         if receipt.epoch is not None and receipt.seq is not None:
             self.outbox.confirm(run, receipt.epoch, [(receipt.seq, receipt.seq)])

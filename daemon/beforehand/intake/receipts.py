@@ -21,6 +21,11 @@ _COALESCE_S: Final = 0.05
 ASK_REFUSED_S: Final = 1.0
 """How long what was refused for now waits before it is asked for: so much of it as may come in that time."""
 
+_UNHEEDED: Final = {
+    "error": "packet",
+    "problem": "no packet of this agent with this id was found: the feedback is kept, and teaches nothing",
+    "hint": "give the `id` of a packet that this agent was sent",
+}
 Key = tuple[Scope, str]
 """A run, and an epoch of it."""
 
@@ -78,11 +83,13 @@ class Receipts:
     _next_due_s: float = float("inf")
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def stored(self, entry: Entry, session: Session, position: int) -> None:
-        """This entry is on disk."""
+    def stored(self, entry: Entry, session: Session, position: int, *, unheeded: bool = False) -> None:
+        """This entry is on disk. unheeded: about a packet that was not found; its sender is told that unasked."""
         session.stored(entry)
-        if entry.message.receipt:
+        if entry.message.receipt or unheeded:
             accepted = Receipt(id=entry.id, channel=entry.channel, accepted=True, position=position)
+            if unheeded:
+                accepted = accepted.model_copy(update=_UNHEEDED)
             self.send(topics.of_run(entry.scope, "receipt", self.root), accepted)
         if entry.counted is not None:
             epoch, seq = entry.counted

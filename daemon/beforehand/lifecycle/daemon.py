@@ -152,7 +152,7 @@ class Daemon:
                 await self.pipeline.packets.record()
             self.bus.acknowledge(arrivals)
             for outcome in (one for one in stored if one.fault is None):
-                self.receipts.stored(outcome.entry, outcome.session, outcome.position)
+                self.receipts.stored(outcome.entry, outcome.session, outcome.position, unheeded=outcome.unheeded)
             for one in set_aside:
                 await self._settle(one)
         finally:

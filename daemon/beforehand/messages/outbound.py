@@ -136,7 +136,9 @@ class Receipt(Outbound):
     id: str | None = Field(description="Id of the message; null when it could not be read.")
     channel: str | None = Field(description="The channel it came on; null when the topic could not be read.")
     accepted: bool = Field(description="Whether it is on disk.")
-    error: str | None = Field(None, description="The field that is wrong, dotted: `steps.3.id`.")
+    error: str | None = Field(
+        None, description="The field that is wrong, dotted: `steps.3.id`. Of one that is stored: what is of no use."
+    )
     problem: str | None = Field(None, description="What is wrong with it.")
     hint: str | None = Field(None, description="What would be right.")
     position: Annotated[int, Field(ge=1)] | None = Field(None, description="Its place in the run, from 1.")

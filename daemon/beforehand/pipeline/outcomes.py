@@ -7,10 +7,17 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import structlog
+
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback, Message, Question, StepMark
+from beforehand.messages.outbound import Packet
+from beforehand.messages.topics import Scope
+from beforehand.ports import Measures
+
+_log = structlog.get_logger()
 
 _FOLDED_AT_ONCE: Final = 4
 """Entries folded between two turns of the loop (about 1 ms each); a turn costs some 20 us."""
@@ -27,17 +34,37 @@ class Outcome:
     entry: Entry
     session: Session
     position: int
-    duplicate: bool
+    duplicate: bool = False
     overruled: bool = False
     vector: bytes | None = None
     """Of an event that got one, packed for the journal."""
     fault: str | None = None
+    unheeded: bool = False
+    """Feedback about a packet that was not found: it is kept, and teaches nothing."""
 
 
 def begins(outcome: Outcome) -> bool:
     """Whether a step begins, of an agent that is remembered."""
     message = outcome.entry.message
     return outcome.fault is None and isinstance(message, StepMark) and message.phase == "begin"
+
+
+def heed(feedback: Feedback, scope: Scope, rated: Packet | None, measures: Measures) -> bool:
+    """Count what feedback says. False when it is about a packet that is not this agent's, or was not found (`rated`).
+
+    Items marked used or harmful count each; what was missing counts as one.
+    """
+    marked = {"used": len(feedback.used), "harmful": len(feedback.harmful), "missing": bool(feedback.missing)}
+    for verdict, items in marked.items():
+        if items:
+            measures.count("beforehand_feedback_total", items, verdict=verdict)
+    if feedback.packet is None:
+        return True
+    if rated is not None and (rated.tenant, rated.agent) == (scope.tenant, scope.agent):
+        return True
+    measures.count("beforehand_feedback_unheeded_total")
+    _log.warning("feedback is about a packet that was not found", scope=scope, packet=feedback.packet)
+    return False
 
 
 def can_wait(message: Message, event: Remembered | None) -> bool:

@@ -28,7 +28,7 @@ from beforehand.pipeline.arms import Served
 from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.memories import Memories
-from beforehand.pipeline.outcomes import Outcome, begins, can_wait, giving_way
+from beforehand.pipeline.outcomes import Outcome, begins, can_wait, giving_way, heed
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
@@ -101,10 +101,10 @@ class Pipeline:
         event = taken.event
         vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
         self.measures.count("beforehand_messages_total", channel=entry.channel)
-        if isinstance(entry.message, Feedback):
-            self._count_feedback(entry.message)
+        said = entry.message
+        unheeded = isinstance(said, Feedback) and not heed(said, entry.scope, rated, self.measures)
         self._note_changes(taken, entry)
-        return Outcome(entry, session, taken.position, duplicate=False, overruled=session.overruled, vector=vector)
+        return Outcome(entry, session, taken.position, overruled=session.overruled, vector=vector, unheeded=unheeded)
 
     def stored(self, outcomes: Sequence[Outcome], places: Sequence[Appended]) -> None:
         """These are on disk, at these places; their vectors follow with `record`."""
@@ -115,13 +115,6 @@ class Pipeline:
     async def record(self) -> None:
         """Store what follows behind the messages: packets with their decisions, and vectors."""
         await asyncio.gather(self.packets.record(), self.memories.vectors.store())
-
-    def _count_feedback(self, feedback: Feedback) -> None:
-        """Items marked used or harmful; what was missing counts as one."""
-        marked = {"used": len(feedback.used), "harmful": len(feedback.harmful), "missing": bool(feedback.missing)}
-        for verdict, items in marked.items():
-            if items:
-                self.measures.count("beforehand_feedback_total", items, verdict=verdict)
 
     def _note_changes(self, taken: Taken, entry: Entry) -> None:
         """An old retained plan wakes nothing, nor does what can wait; the next message of the run does."""
