@@ -23,7 +23,7 @@ class Codes(dict[str, int]):
         self.names: list[str] = []
 
     def __missing__(self, name: str) -> int:
-        code = self[name] = len(self)
+        code = self[name] = len(self.names)
         self.names.append(name)
         return code
 

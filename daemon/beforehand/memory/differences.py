@@ -97,7 +97,8 @@ def _between(one: Any, other: Any, place: str, seen: set[tuple[int, int]]) -> It
     if isinstance(one, list) and isinstance(other, list):
         yield from _of_elements(one, other, place, seen)
         return
-    if type(one) is not type(other):
+    both_tables = isinstance(one, dict) and isinstance(other, dict)  # one from a segment is of a class of its own
+    if type(one) is not type(other) and not both_tables:
         yield _Pair(place, one, other)
         return
     match one:

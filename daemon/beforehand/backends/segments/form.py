@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import orjson
 
-MAGIC: Final = b"bfhseg01"
+MAGIC: Final = b"bfhseg02"
 PAGE: Final = 4_096
 _MAC_BYTES: Final = 32
 _HEAD_BYTES: Final = len(MAGIC) + _MAC_BYTES + 8

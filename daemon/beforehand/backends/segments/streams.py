@@ -12,9 +12,10 @@ from operator import attrgetter
 from types import MethodType
 from typing import Any, Final
 
-from beforehand.backends.segments.packing import packed, packed_codes
+from beforehand.backends.segments.packing import Packed, Reduced, packed, packed_codes
 from beforehand.index.growing import Codes
 from beforehand.index.passages import Passage
+from beforehand.index.stored import Whole, names_of
 from beforehand.memory.later import Later
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.stored_events import StoredEvents
@@ -24,10 +25,13 @@ _OURS: Final = ("beforehand.feedback.", "beforehand.index.", "beforehand.memory.
 _OTHERS: Final = frozenset(
     {
         ("beforehand.backends.segments.packing", "codes_of"),
+        ("beforehand.backends.segments.packing", "stored"),
+        ("beforehand.backends.segments.packing", "stored_codes"),
         ("beforehand.backends.segments.packing", "unpacked"),
         ("beforehand.backends.segments.streams", "array_of"),
         ("beforehand.backends.segments.streams", "later_of"),
         ("beforehand.backends.segments.streams", "method_of"),
+        ("builtins", "dict"),
         ("builtins", "memoryview"),
         ("collections", "Counter"),
         ("collections", "OrderedDict"),
@@ -112,8 +116,8 @@ class _Writer(pickle.Pickler):
             return method_of, (obj.__self__, obj.__name__)
         if kind is Later:
             return later_of, (self._by_itself(obj),)
-        if kind is Codes:
-            return packed_codes(obj) or NotImplemented
+        if isinstance(obj, Codes | Whole):
+            return _of_names(obj)
         return _lighter(obj) if kind.__module__.startswith(_OURS) else NotImplemented
 
     def _by_itself(self, later: Later[Any]) -> bytes:
@@ -134,6 +138,14 @@ class _Reader(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not part of a memory")
 
 
+def _of_names(obj: Codes | Whole) -> Reduced:
+    """How to write what finds names; it may be half made from a segment, and stays so."""
+    if isinstance(obj, Codes):
+        return packed_codes(names_of(obj))
+    merged = obj.merged()
+    return packed(merged) or (dict, (list(merged.items()),))
+
+
 def _lighter(obj: Any) -> Any:
     """How to write an object of ours with its large dictionaries packed; NotImplemented when it has none."""
     reduced = obj.__reduce_ex__(PROTOCOL)
@@ -152,7 +164,7 @@ def _with_packed(attributes: Any) -> Any:
     if not isinstance(attributes, dict):
         return attributes
     found = {name: packed(part) for name, part in attributes.items() if type(part) is dict}
-    smaller = {name: part for name, part in found.items() if part is not None}
+    smaller = {name: Packed(part) for name, part in found.items() if part is not None}
     return {**attributes, **smaller} if smaller else attributes
 
 

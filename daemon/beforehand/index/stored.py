@@ -1,0 +1,289 @@
+"""Names and dictionaries of a memory that was read from a segment: an entry is made when it is first asked for.
+
+A first touch asks for a few dozen of a hundred thousand words. Each question that goes to the arrays takes 2 us, an
+entry of a dictionary that is made whole a quarter of that; so after as many questions as making all would have cost,
+all are made, and from then on these are a plain dictionary and a plain list.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beforehand.index.growing import Codes
+from beforehand.index.postings import Postings
+
+_PAYS: Final = 8
+"""Entries that could be made whole in the time of one question."""
+_BETWEEN: Final = "\0"
+_SPELLED: Final = ("utf-8", "surrogatepass")
+
+Numbers = NDArray[np.int64]
+Arrays = tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.uint32], NDArray[np.int32]]
+
+
+def arrays_of(names: list[str]) -> Arrays | None:
+    """What `Named` stands on: names, where each begins, hashes ascending, whose they are. None: a name has a NUL."""
+    joined = _BETWEEN.join(names)
+    if joined.count(_BETWEEN) != len(names) - 1:
+        return None
+    spelled = [name.encode(*_SPELLED) for name in names]
+    starts = np.cumsum([0, *(len(each) + 1 for each in spelled)], dtype=np.int32)
+    hashes = np.fromiter(map(zlib.crc32, spelled), np.uint32, len(names))
+    order = np.argsort(hashes, kind="stable")
+    return np.frombuffer(joined.encode(*_SPELLED), np.uint8), starts, hashes[order], order.astype(np.int32)
+
+
+class Named:
+    """Distinct names by number, from 0, and their numbers. A question costs a binary search among the hashes."""
+
+    __slots__ = ("_content", "_hashes", "_order", "_starts", "asked")
+
+    def __init__(self, content: NDArray[np.uint8], *places: NDArray[Any]) -> None:
+        """See `arrays_of`."""
+        self._content = content.data
+        self._starts, self._hashes, self._order = (each.data for each in places)
+        self.asked = 0
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return len(self._order)
+
+    @property
+    def paid(self) -> bool:
+        """Whether so much was asked that all may as well be made."""
+        self.asked += 1
+        return self.asked * _PAYS > len(self)
+
+    def number(self, name: str) -> int | None:
+        """The number of a name; None when it is not among them."""
+        spelled = name.encode(*_SPELLED)
+        wanted = zlib.crc32(spelled)
+        place = bisect_left(self._hashes, wanted)
+        while place < len(self._order) and self._hashes[place] == wanted:
+            number: int = self._order[place]
+            if self._spelled(number) == spelled:
+                return number
+            place += 1
+        return None
+
+    def name(self, number: int) -> str:
+        """The name of a number."""
+        return str(self._spelled(number), *_SPELLED)
+
+    def all(self) -> list[str]:
+        """Every name, by number."""
+        return str(self._content, *_SPELLED).split(_BETWEEN)
+
+    def _spelled(self, number: int) -> memoryview:
+        return self._content[self._starts[number] : self._starts[number + 1] - 1]
+
+
+class Columns:
+    """One integer, or a column of them, by number. counts: of integers of each; 0 stands for one; None: all are one."""
+
+    __slots__ = ("_cells", "_counts", "_starts")
+
+    def __init__(self, counts: Numbers | None, cells: Numbers) -> None:
+        self._counts = counts
+        self._starts = None if counts is None else np.cumsum(np.maximum(counts, 1)) - np.maximum(counts, 1)
+        self._cells = np.ascontiguousarray(cells)
+
+    def of(self, number: int) -> Postings:
+        """What stands for a number."""
+        if self._counts is None or self._starts is None:
+            return int(self._cells[number])
+        start, count = int(self._starts[number]), int(self._counts[number])
+        return self._column(start, count) if count else int(self._cells[start])
+
+    def all(self) -> list[Any]:
+        """What stands for each."""
+        if self._counts is None or self._starts is None:
+            plain: list[Any] = self._cells.tolist()
+            return plain
+        found: list[Any] = self._cells[self._starts].tolist()
+        for number in np.flatnonzero(self._counts).tolist():
+            found[number] = self._column(int(self._starts[number]), int(self._counts[number]))
+        return found
+
+    def _column(self, start: int, count: int) -> array[int]:
+        return array("q", self._cells[start : start + count].tobytes())
+
+
+def _of_all(name: str) -> Callable[..., Any]:
+    """A method of a dictionary that needs all entries."""
+    plain = getattr(dict, name)
+
+    def method(asked: _Asked, *given: Any) -> Any:
+        asked.whole()
+        return plain(asked, *given)
+
+    return method
+
+
+class _Asked(dict[str, Any]):
+    """Has what was asked for and what came since. `whole` makes it a dictionary like any other."""
+
+    def made(self, key: str) -> Any:
+        """The entry of a key that is not at hand; None when there is none."""
+        raise NotImplementedError
+
+    def whole(self) -> None:
+        """Make all that is left, in the order of what was written; from now on nothing of this is Python's work."""
+        raise NotImplementedError
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of a dictionary; no entry is None."""
+        found = super().get(key)
+        if found is None:
+            found = self.made(key)
+        return default if found is None else found
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """As of a dictionary."""
+        self.get(key)
+        return super().setdefault(key, default)
+
+    def __contains__(self, key: object) -> bool:
+        """As of a dictionary."""
+        return super().__contains__(key) or (isinstance(key, str) and self.made(key) is not None)
+
+
+for _name in (
+    *("__len__", "__iter__", "__reversed__", "__delitem__", "__eq__", "__ne__", "__or__", "__ror__", "__ior__"),
+    *("__repr__", "keys", "values", "items", "pop", "popitem", "copy", "clear"),
+):
+    setattr(_Asked, _name, _of_all(_name))
+
+
+class Whole(dict[str, Postings]):
+    """A dictionary that stood in a segment, all of it made."""
+
+    def merged(self) -> dict[str, Postings]:
+        """A plain copy in the same order."""
+        return dict(self)
+
+
+class Stored(_Asked, Whole):
+    """A dictionary from names to columns, with what came since. Becomes `Whole`."""
+
+    def __init__(self, named: Named, columns: Columns) -> None:
+        super().__init__()
+        self._named = named
+        self._columns = columns
+
+    def merged(self) -> dict[str, Postings]:
+        """A plain copy in the order of what was written; this one stays as it is."""
+        found = dict(zip(self._named.all(), self._columns.all(), strict=True))
+        dict.update(found, dict.items(self))
+        return found
+
+    def __missing__(self, key: str) -> Any:
+        """The entry of a key, made now. Raises KeyError."""
+        found = self.made(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def made(self, key: str) -> Any:
+        """See `_Asked`."""
+        if self._named.paid:
+            self.whole()
+            return self.get(key)
+        number = self._named.number(key)
+        if number is None:
+            return None
+        found = self[key] = self._columns.of(number)
+        return found
+
+    def whole(self) -> None:
+        """See `_Asked`."""
+        merged = self.merged()
+        del self._named, self._columns
+        self.__class__ = Whole  # type: ignore[assignment]  # that is the point
+        self.clear()
+        self.update(merged)
+
+
+class _Names(list[str]):
+    """Names that stood in a segment, all of them made."""
+
+
+class StoredNames(_Names):
+    """Names by number, with those that came since. Becomes `_Names`."""
+
+    def __init__(self, named: Named) -> None:
+        super().__init__([None] * len(named))  # type: ignore[list-item]  # made on demand
+        self._named = named
+
+    def merged(self) -> list[str]:
+        """A plain copy; this one stays as it is."""
+        return self._named.all() + super().__getitem__(slice(len(self._named), None))
+
+    def __getitem__(self, number: Any) -> Any:
+        """One name, or a list of them for a slice."""
+        found: Any = super().__getitem__(number)
+        if found is None and number >= 0 and not self._named.paid:
+            found = self[number] = self._named.name(number)
+        elif found is None or isinstance(number, slice):
+            found = self._whole()[number]
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """All names in order."""
+        return iter(self._whole())
+
+    def _whole(self) -> list[str]:
+        merged = self.merged()
+        del self._named
+        self.__class__ = _Names  # type: ignore[assignment]
+        self[:] = merged
+        return self
+
+
+class StoredCodes(_Asked, Codes):
+    """Names that were numbered, and are numbered on. Becomes `Codes`."""
+
+    def __init__(self, named: Named) -> None:
+        super().__init__()
+        self._named = named
+        self.names = StoredNames(named)
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return len(self.names)
+
+    def __missing__(self, name: str) -> int:
+        """The code of a name, a new one for a new name."""
+        code = self.made(name)
+        return Codes.__missing__(self, name) if code is None else code
+
+    def made(self, key: str) -> Any:
+        """See `_Asked`."""
+        if self._named.paid:
+            self.whole()
+            return self.get(key)
+        code = self._named.number(key)
+        if code is not None:
+            self[key] = code
+        return code
+
+    def whole(self) -> None:
+        """See `_Asked`."""
+        names = names_of(self)
+        del self._named
+        self.__class__ = Codes  # type: ignore[assignment]
+        self.clear()
+        self.update(zip(names, count()))
+
+
+def names_of(codes: Codes) -> list[str]:
+    """The names by their codes; nothing of the codes is changed."""
+    return codes.names.merged() if isinstance(codes.names, StoredNames) else list(codes.names)
