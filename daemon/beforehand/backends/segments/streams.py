@@ -80,14 +80,14 @@ def method_of(owner: Any, name: str) -> Any:
 class _Part:
     """A part as it was written, until somebody asks for it."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes | memoryview) -> None:
         self.content = content
 
     def __call__(self) -> Any:
         return _Reader(io.BytesIO(self.content)).load()
 
 
-def later_of(content: bytes) -> Later[Any]:
+def later_of(content: bytes | memoryview) -> Later[Any]:
     """A part that is read when it is asked for."""
     return Later(source=_Part(content))
 
@@ -115,12 +115,12 @@ class _Writer(pickle.Pickler):
         if kind is MethodType:
             return method_of, (obj.__self__, obj.__name__)
         if kind is Later:
-            return later_of, (self._by_itself(obj),)
+            return later_of, (pickle.PickleBuffer(self._by_itself(obj)),)
         if isinstance(obj, Codes | Whole):
             return _of_names(obj)
         return _lighter(obj) if kind.__module__.startswith(_OURS) else NotImplemented
 
-    def _by_itself(self, later: Later[Any]) -> bytes:
+    def _by_itself(self, later: Later[Any]) -> bytes | memoryview:
         if isinstance(later.source, _Part):
             return later.source.content
         file = io.BytesIO()
