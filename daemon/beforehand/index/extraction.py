@@ -98,19 +98,23 @@ def normal(value: str) -> str:
 
 def normals(value: str) -> list[str]:
     """The normal form of a value as a whole, then those of the entities in it when it is more than one entity."""
-    text = _folded_width(value.strip())
-    found = _entities(text)
+    text = value.strip()
+    found = extract(text)
     if found and found[0].start == 0 and found[0].end == len(text):
         return [found[0].value]
-    return [" ".join(_folded_width(text.casefold()).split()), *(entity.value for entity in found)]
+    whole = _folded_width(_folded_width(text).casefold())
+    return [" ".join(whole.split()), *(entity.value for entity in found)]
 
 
 def _narrow(text: str) -> str:
-    """Full-width forms narrowed where that keeps every place in the text."""
+    """Full-width forms narrowed, but for characters that would become several: every place stays where it is."""
     if text.isascii():
         return text
     narrow = _folded_width(text)
-    return narrow if len(narrow) == len(text) else text
+    if len(narrow) == len(text):
+        return narrow
+    each = ((written, _folded_width(written)) for written in text)
+    return "".join(one if len(one) == 1 else written for written, one in each)
 
 
 def _folded_width(text: str) -> str:
