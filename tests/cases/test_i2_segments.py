@@ -142,27 +142,6 @@ async def test_i3_what_a_killed_writer_left_behind_is_no_segment(tmp_path):
     assert [one.suffix for one in (tmp_path / "segments").iterdir()] == [".segment"]
 
 
-async def test_e1_what_was_taken_out_of_an_index_is_nowhere_after_a_restart(tmp_path):
-    """E1: a, b, c; b goes; d comes; after a restart the three others are found, and b by nothing."""
-    async with process(tmp_path) as first:
-        await first.says(0, MANY)
-        memory = await first.memories.of(RUN)
-        for part in (memory.words, memory.entities, memory.vectors, memory.topics):
-            part.forget([7])
-        await first.says(MANY, MANY + 1)
-        await first.memories.keeping.finish()
-    async with process(tmp_path) as later:
-        memory = await later.memories.of(RUN)
-        assert later.touches("segment") == 1
-        for number in (6, 8, MANY):
-            assert memory.words.search(f"W{number}", 1)[0].tolist() == [number]
-            assert memory.entities.by_value(f"W{number}")[0][0] == number
-        assert memory.words.search("W7", 3)[0].tolist() == []
-        assert memory.entities.by_value("W7") == []
-        assert 7 not in memory.topics
-        assert not memory.vectors.vectors([7]).any()
-
-
 async def test_i2_what_runs_taught_comes_back_with_a_segment_whose_messages_carry_times(tmp_path):
     told = {"task_type": "refund", "at": "2026-03-01T10:00:00+02:00"}
     count = 5 + MANY // 5

@@ -6,13 +6,13 @@ Nothing here is similar to anything: a value is found under its normal form or n
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, KeysView, Sequence
+from collections.abc import Iterable, KeysView, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index import extraction, keys, postings, shapes
+from beforehand.index import keys, postings
 from beforehand.index.extraction import Entity, extract, normal, normals
 from beforehand.index.passages import Passage
 from beforehand.index.semantic import Rows
@@ -99,24 +99,6 @@ class Entities:
         """Every value that some row has, in its normal form."""
         return self._values.keys()
 
-    def forget(self, rows: Collection[int]) -> None:
-        """Remove rows with every value and key that only they had. Reads all of them: meant for erasure."""
-        gone = set(rows)
-        for value, places in list(self._values.items()):
-            left = postings.without(places, gone, _POSITION_BITS)
-            if left is None:
-                self._drop_value(value)
-            else:
-                self._values[value] = left
-        for name, places in list(self._keys.items()):
-            left = postings.without(places, gone, _POSITION_BITS)
-            if left is None:
-                self._drop_key(name)
-            else:
-                self._keys[name] = left
-        for forget in (keys.forget_keys, extraction.forget_texts, shapes.forget_texts):
-            forget()
-
     def _add_value(self, text: str, place: int) -> None:
         known = self._values.get(text)
         if known is None:
@@ -133,22 +115,6 @@ class Entities:
         if known is None:
             for word in keys.key_words(name[0]):
                 self._keys_of_word.setdefault(word, set()).add(name)
-
-    def _drop_value(self, text: str) -> None:
-        del self._values[text]
-        folded = text.casefold()
-        spellings = self._folded.get(folded, set())
-        spellings.discard(text)
-        if not spellings:
-            self._folded.pop(folded, None)
-
-    def _drop_key(self, name: tuple[str, str]) -> None:
-        del self._keys[name]
-        for word in keys.key_words(name[0]):
-            names = self._keys_of_word[word]
-            names.discard(name)
-            if not names:
-                del self._keys_of_word[word]
 
     def _spellings(self, text: str) -> list[postings.Postings]:
         exact = self._values.get(text)

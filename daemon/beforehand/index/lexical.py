@@ -93,17 +93,6 @@ class Lexical:
         """Every term that some row has."""
         return self._terms.keys()
 
-    def forget(self, rows: Collection[int]) -> None:
-        """Remove rows with every word that only they had. Reads all postings: meant for erasure, not for the path."""
-        gone = {row for row in rows if row in self._lengths}
-        if not gone:
-            return
-        for row in gone:
-            self._total -= self._lengths.pop(row)
-        left = ((term, postings.without(known, gone, _CODE_BITS)) for term, known in self._terms.items())
-        self._terms = {term: known for term, known in left if known is not None}
-        segmentation.forget_words()
-
     def _columns(self, terms: Iterable[str], rows: Rows | None) -> list[tuple[NDArray[np.int64], float]]:
         """(postings within the window, idf) for each of the terms that has any."""
         low, high = postings.bounds(rows, self._end)

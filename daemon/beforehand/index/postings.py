@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -52,18 +52,6 @@ def between(known: Postings, low: int, high: int) -> NDArray[np.int64]:
         return np.array((known,) if low <= known < high else (), np.int64)
     start = bisect_left(known, low)
     return np.frombuffer(known[start : bisect_left(known, high, start)], np.int64)
-
-
-def without(known: Postings, rows: Collection[int], bits: int) -> Postings | None:
-    """`known` less the postings of `rows`; the row of a posting stands above its lowest `bits`. None when empty."""
-    if isinstance(known, int):
-        return None if known >> bits in rows else known
-    left = [posting for posting in known if posting >> bits not in rows]
-    if len(left) == len(known):
-        return known
-    if len(left) == 1:
-        return left[0]
-    return array("q", left) if left else None
 
 
 def bounds(rows: Rows | None, end: int) -> tuple[int, int]:

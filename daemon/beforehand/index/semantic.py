@@ -101,21 +101,6 @@ class SemanticWindows:
         if self._sums is not None:
             self._sums.changed(places)
 
-    def forget(self, rows: Sequence[int]) -> None:
-        """Overwrite these rows with zeros, in every copy and code."""
-        places = np.asarray(rows, np.int64)
-        places = places[(places >= 0) & (places < len(self))]
-        if len(places) == 0:
-            return
-        zeros = np.zeros((len(places), self.dimensions), np.float32)
-        self._matrix.write(places, zeros)
-        self._present[places] = False
-        for codes in (self._bytes, self._codes):
-            if codes is not None:
-                codes.replace(places, zeros)
-        if self._sums is not None:
-            self._sums.changed(places)
-
     # --- reading ---
 
     def vectors(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:

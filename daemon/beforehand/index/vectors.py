@@ -37,10 +37,6 @@ class VectorIndex(Protocol):
         """A copy of the vectors of these rows, all below len(self); zeros where there is none."""
         ...
 
-    def forget(self, rows: Sequence[int]) -> None:
-        """Overwrite these rows with zeros, in every copy and code."""
-        ...
-
     def __len__(self) -> int:
         """One past the highest row stored."""
         ...

@@ -106,8 +106,8 @@ def with_another_vector(memory):
     memory.vectors.put([5], memory.vectors.vectors([6]))
 
 
-def without_a_word(memory):
-    memory.words.forget([7])
+def with_another_word(memory):
+    memory.words.add(len(memory.words), "another")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def without_a_word(memory):
         (moved, {"sessions": "sessions['run-1'].position"}),
         (on_another_step, {"sessions": "sessions['run-1'].itinerary.current", "trees": "trees['run-1']['active']"}),
         (with_another_vector, {"vectors": "vectors."}),
-        (without_a_word, {"words": "words."}),
+        (with_another_word, {"words": "words."}),
     ],
 )
 def test_every_part_that_differs_is_named(kept, tmp_path, change, parts):

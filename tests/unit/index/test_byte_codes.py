@@ -75,14 +75,14 @@ def test_vectors_that_all_outgrow_the_scale_are_searched_without_codes():
     assert_exact(index, vectors, vectors[:5])
 
 
-def test_byte_codes_know_late_forgotten_missing_and_equal_vectors():
+def test_byte_codes_know_late_emptied_missing_and_equal_vectors():
     vectors = topics(26, 2_500, 64)
     vectors[::7] = 0
     vectors[1_000:1_200] = vectors[1]
     index = screened(vectors)
     assert_exact(index, vectors, vectors[1:6])
     vectors[500:520] = 0
-    index.forget(range(500, 520))
+    index.put(range(500, 520), vectors[500:520])
     vectors[7] = vectors[3]
     index.put([7], vectors[7:8])
     assert_exact(index, vectors, np.concatenate((vectors[1:6], -vectors[1:3])))

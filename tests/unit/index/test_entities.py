@@ -137,19 +137,6 @@ def test_rows_come_in_ascending_order():
         memory.entities.add(5, split("W2"))
 
 
-def test_a_forgotten_row_leaves_no_value_and_no_key_behind():
-    memory = Memory({"order_id": "#W1", "canary_key": "Canary-9"}, {"order_id": "#W1"})
-    memory.entities.forget([0, 44])
-    assert memory.entities.by_value("Canary-9") == []
-    assert memory.entities.by_key("canary key") == []
-    assert memory.entities.by_value("W1") == [(1, 0)]
-    assert memory.entities.by_key("order_id") == [(1, 0)]
-    assert "canary" not in "".join(memory.entities.values()).casefold()
-    assert "canary" not in "".join(key for key, _ in memory.entities._keys).casefold()
-    memory.add({"order_id": "#W1"})
-    assert memory.entities.by_value("W1") == [(2, 0), (1, 0)]
-
-
 @pytest.mark.parametrize(
     ("need", "key", "around", "level"),
     [
@@ -178,9 +165,11 @@ def test_the_object_around_a_leaf_is_the_next_step_that_is_no_id():
     assert keys.surrounding("id") == keys.surrounding("") == ""
 
 
-def test_forgetting_drops_the_texts_and_keys_remembered_to_save_work():
-    memory = Memory({"canary_id": "canary-1"})
+def test_texts_and_keys_that_were_remembered_to_save_work_can_be_dropped():
+    Memory({"canary_id": "canary-1"}).entities.by_key("canary id")
     shapes.kinds_in("canary-1")
-    memory.entities.forget([0])
+    assert keys.key_words.cache_info().currsize
+    for forget in (keys.forget_keys, extraction.forget_texts, shapes.forget_texts):
+        forget()
     for kept in (extraction._spans, shapes._kinds_in, shapes._outline, keys.key_words, keys.surrounding, keys.tells):
         assert kept.cache_info().currsize == 0

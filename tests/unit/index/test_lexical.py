@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from beforehand.index import segmentation
 from beforehand.index.lexical import Lexical
 
 TEXTS = [
@@ -91,34 +90,6 @@ def test_what_is_added_after_a_search_is_found_at_once():
     assert rows_of(index.search("teapot", 5)) == []
     index.add(7, "a teapot")
     assert rows_of(index.search("teapot", 5)) == [7]
-
-
-def test_a_forgotten_row_is_gone_with_the_words_that_only_it_had():
-    index = indexed()
-    index.add(7, "canary-4471 kettle")
-    index.forget([7, 2, 99])
-    assert rows_of(index.search("canary-4471 broken kettle", 9)) == [6, 1]
-    assert not any("canary" in term for term in index.vocabulary())
-    index.add(8, "broken again")
-    assert rows_of(index.search("broken", 9)) == [8]
-
-
-def test_forgetting_leaves_the_scores_of_an_index_that_never_had_the_row():
-    with_row, without = indexed(), Lexical()
-    for row, text in enumerate(TEXTS):
-        if row != 2:
-            without.add(row, text)
-    with_row.forget([2])
-    for query in ("kettle", "card refund", "the kettle"):
-        for left, right in zip(with_row.search(query, 9), without.search(query, 9), strict=True):
-            assert left.tolist() == right.tolist()
-
-
-def test_forgetting_drops_the_words_remembered_to_save_work():
-    index = indexed()
-    index.add(7, "Canary")
-    index.forget([7])
-    assert segmentation.remembered_words() == 0
 
 
 def test_a_long_text_counts_less_than_a_short_one_with_the_same_word():
