@@ -32,12 +32,12 @@ class Process:
             made = entry(f"e{number}", scope, kind="observation", tool="get_order", text=f"order W{number} is ready")
             self.memories.hold(scope)
             memory = await self.memories.of(scope)
-            taken = self.memories.fold(memory, made)
+            taken = self.memories.take(memory, made)
             vector = self.memories.vectors.embed(memory, taken.event.row)
             [place] = await self.journal.append([made])
             taken.session.stored(made)
             self.memories.vectors.keep(place.position, vector)
-            self.memories.release(scope)
+            self.memories.release(scope, made)
         await self.memories.vectors.store()
 
     def touches(self, source: str) -> float:

@@ -68,7 +68,7 @@ class Replay:
         outcomes = await self.pipeline.take(entries)
         self.pipeline.stored(outcomes, await self.journal.append([outcome.entry for outcome in outcomes]))
         for outcome in outcomes:
-            self.pipeline.memories.release(outcome.entry.scope)
+            self.pipeline.memories.release(outcome.entry.scope, outcome.entry)
         await self.pipeline.respond(outcomes)
         await self.pipeline.refresh()
         await self.pipeline.record()

@@ -142,7 +142,7 @@ class Daemon:
         A step's begin is acknowledged when its packet is on disk, too: after a crash it comes again, and is answered
         with the same packet, which what the agent says of it is about.
         """
-        scopes = [outcome.entry.scope for outcome in outcomes]
+        entries = [outcome.entry for outcome in outcomes]
         try:
             stored, unstorable = await self._append(outcomes)
             set_aside = [*refused, *unstorable]
@@ -156,8 +156,8 @@ class Daemon:
             for one in set_aside:
                 await self._settle(one)
         finally:
-            for scope in scopes:
-                self.pipeline.memories.release(scope)
+            for entry in entries:
+                self.pipeline.memories.release(entry.scope, entry)
             self.uncommitted -= len(arrivals)
             self._room.set()
 

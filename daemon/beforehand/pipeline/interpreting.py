@@ -245,7 +245,7 @@ class Interpreting:
         except Unstorable as error:
             self._fail("journal", str(error))
         finally:
-            self.pipeline.memories.release(scope)
+            self.pipeline.memories.release(scope, entry)
 
     def _count_answer(self, wanted: Wanted, result: str, reason: str | None = None) -> None:
         self.pipeline.measures.count("beforehand_language_model_answers_total", use=wanted.use, result=result)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, Protocol
 
 import structlog
@@ -27,8 +28,12 @@ _EMBEDDED_AT_ONCE: Final = 16
 _NONE: Final[frozenset[int]] = frozenset()
 _SOON: Final = "soon"
 _OTHER_MESSAGES: Final = "the journal holds other messages"
-_COLD_SHARE: Final = 4
-"""A history that is too long loses a quarter of what it may hold, so that the next time is far."""
+_COLD_SHARE: Final = 2
+"""A history that is too long loses half of what it may hold. What stays is folded again: with a half of the bound, once
+for each event that comes; with three quarters, three times."""
+GiveWay = Callable[[], Awaitable[None]]
+"""Awaited between two messages, so that everybody else has a turn of the loop."""
+_EACH_TIME: Final[GiveWay] = partial(asyncio.sleep, 0)
 
 
 class Fold(Protocol):
@@ -71,14 +76,14 @@ class Loading:
         self.measures.observe("beforehand_first_touch_seconds", asyncio.get_running_loop().time() - began_s)
         return memory, 0 if segment is None else segment.extent.messages
 
-    async def anew(self, tenant: str, agent: str) -> tuple[AgentMemory, int]:
+    async def anew(self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME) -> tuple[AgentMemory, int]:
         """A memory from the journal alone, and the position up to which. Its oldest events are cold past the bound."""
         cold_upto = 0
         if await self.journal.before_newest(tenant, agent, self.events):
             kept = self.events - self.events // _COLD_SHARE
             cold_upto = await self.journal.before_newest(tenant, agent, kept)
         memory = self._blank(tenant, agent)
-        return memory, await self.follow(memory, 0, cold_upto)
+        return memory, await self.follow(memory, 0, cold_upto, give_way=give_way)
 
     async def kept(self, tenant: str, agent: str) -> Kept | None:
         """The segment of an agent, judged as a first touch would judge it, and left as it is. None: there is none."""
@@ -142,11 +147,15 @@ class Loading:
         stored = await self.journal.extent(segment.memory.tenant, segment.memory.agent, segment.upto)
         return stored == segment.extent and segment.upto <= self.journal.state().last_position
 
-    async def follow(self, memory: AgentMemory, after: int, cold_upto: int = 0, upto: int | None = None) -> int:
-        """Fold what the journal holds past a position, up to another; the position of the last.
-
-        One message after the other; between any two, everybody else has a turn of the loop.
-        """
+    async def follow(
+        self,
+        memory: AgentMemory,
+        after: int,
+        cold_upto: int = 0,
+        upto: int | None = None,
+        give_way: GiveWay = _EACH_TIME,
+    ) -> int:
+        """Fold what the journal holds past a position, up to another; the position of the last."""
         wanted: list[Wanted] = []
         lost: list[int] = []
         hidden = self.hidden.get((memory.tenant, memory.agent), _NONE)
@@ -157,13 +166,13 @@ class Loading:
             taken.session.stored(entry)
             if row.lost:
                 lost.append(after)
-            await asyncio.sleep(0)
+            await give_way()
             if taken.event is not None and taken.event.worthy:
                 wanted.append(Wanted(taken.event.row, after, row.vector))
             if len(wanted) == _EMBEDDED_AT_ONCE:
                 self.vectors.restore(memory, wanted)
                 wanted = []
-                await asyncio.sleep(0)
+                await give_way()
         self.vectors.restore(memory, wanted)
         if lost:
             _log.warning(

@@ -24,6 +24,7 @@ from beforehand.pipeline.keeping import Keeping
 from beforehand.pipeline.learning import learn
 from beforehand.pipeline.loading import Loading
 from beforehand.pipeline.trimming import Trimming
+from beforehand.pipeline.unstored import Unstored
 from beforehand.pipeline.vectors import EventVectors
 from beforehand.ports import Embedder, Journal, Measures, Vectors
 from beforehand.ports.segments import Segments
@@ -63,6 +64,7 @@ class Memories:
         self._leaving: dict[Key, Hot] = {}
         self._loading: dict[Key, asyncio.Future[AgentMemory]] = {}
         self._on_the_way: dict[Key, int] = {}
+        self._unstored = Unstored()
         self._barred: dict[Key, JournalError] = {}
         self.unreadable: dict[Key, str] = {}
         """Agents whose last first touch failed, and why."""
@@ -77,7 +79,7 @@ class Memories:
             bounds.agent_events,
         )
         self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way)
-        self.trimming = Trimming(self._loader, self._hot, self._on_the_way, self._replace)
+        self.trimming = Trimming(self._loader, self._hot, self._unstored, self._replace)
 
     async def of(self, scope: Scope) -> AgentMemory:
         """The memory of an agent, rebuilt from the journal at first touch. Raises JournalError."""
@@ -95,6 +97,11 @@ class Memories:
             await asyncio.shield(running)
             return await self.of(scope)
         return await self._first_touch(key)
+
+    def take(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None) -> Taken:
+        """Fold one message in that came and is on its way to the disk; see `fold`, and `release`."""
+        self._unstored.folded(entry, rated)
+        return self.fold(memory, entry, rated)
 
     def fold(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None, *, cold: bool = False) -> Taken:
         """Fold one new message in. One that cannot be folded changes nothing more, and stops nobody else's.
@@ -115,8 +122,10 @@ class Memories:
         key = (scope.tenant, scope.agent)
         self._on_the_way[key] = self._on_the_way.get(key, 0) + 1
 
-    def release(self, scope: Scope) -> None:
-        """It is there."""
+    def release(self, scope: Scope, entry: Entry | None = None) -> None:
+        """It is there. entry: what was taken; None where the agent was only held."""
+        if entry is not None:
+            self._unstored.settled(entry)
         key = (scope.tenant, scope.agent)
         self._on_the_way[key] -= 1
         if not self._on_the_way[key]:

@@ -46,6 +46,13 @@ class Prepared:
         self._kept.move_to_end((scope, step))
         if len(self._kept) > limits.PREPARED_STEPS:
             self._kept.popitem(last=False)
+        self._let_go(now_us)
+
+    def _let_go(self, now_us: int) -> None:
+        """A decision that holds no longer goes: with it goes the memory that it was made from, if that was replaced."""
+        kept = self._kept
+        while kept and next(iter(kept.values()))[1] + int(limits.PREPARED_HOLDS_S * 1e6) <= now_us:
+            kept.popitem(last=False)
 
     def find(self, scope: Scope, step: str, made_from: Basis, now_us: int) -> Foreseen | None:
         """The decision for the step, if it would be the same now."""

@@ -1,7 +1,8 @@
 """Keeps the history of one agent within its bound: its oldest events become cold.
 
 A memory cannot shrink, so another is folded from the journal beside it, with the oldest events cold, while the first
-one goes on serving. Once the other has caught up and nothing is on the way, it takes the first one's place.
+one goes on serving. What came meanwhile and is not on disk yet is folded in, too, and then the other one takes its
+place: an agent that never falls silent is trimmed like any other.
 """
 
 from __future__ import annotations
@@ -9,23 +10,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory
+from beforehand.messages.entry import Entry
+from beforehand.messages.outbound import Packet
+from beforehand.pipeline.alternating import Alternating
 from beforehand.pipeline.hot import Hot, Key
 from beforehand.pipeline.loading import Loading
+from beforehand.pipeline.unstored import Came, Unstored
+
+_FOLDED_AT_ONCE: Final = 16
+"""What may be left to be folded in without a turn of the loop, when the other memory takes the place."""
 
 
 @dataclass(slots=True)
 class Trimming:
-    """hot, on_the_way: as in Keeping. replace: gives an agent another memory that holds the same messages."""
+    """hot: as in Keeping. replace: gives an agent another memory that holds the same messages."""
 
     loading: Loading
     hot: Mapping[Key, Hot]
-    on_the_way: Mapping[Key, int]
+    unstored: Unstored
     replace: Callable[[Key, AgentMemory], None]
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """One at a time: two memories of an agent are held meanwhile."""
 
     async def run(self) -> None:
         """For ever: look for who has outgrown the bound."""
@@ -34,24 +45,52 @@ class Trimming:
             await self.look()
 
     async def look(self) -> None:
-        """One round."""
-        for key, one in list(self.hot.items()):
-            if len(one.memory.events) - one.memory.cold > self.loading.events:
-                with suppress(JournalError):  # the next round tries again; the memory that there is goes on
-                    await self.renew(key, one)
+        """One round; who has outgrown the bound furthest comes first. It holds no memory that was replaced in it."""
+        for key in sorted(self.hot, key=lambda key: -_hot_events(self.hot[key])):
+            with suppress(JournalError):  # the next round tries again; the memory that there is goes on
+                await self._trim(key)
+
+    async def _trim(self, key: Key) -> None:
+        one = self.hot.get(key)
+        if one is not None and _hot_events(one) > self.loading.events:
+            await self.renew(key, one)
 
     async def renew(self, key: Key, one: Hot) -> bool:
-        """Give an agent another memory, folded anew, once nothing of it is on the way. Raises JournalError.
+        """Give an agent another memory, folded anew. Raises JournalError.
 
         False when the agent has yet another memory by then, or none.
         """
-        memory, upto = await self.loading.anew(*key)
-        while self.hot.get(key) is one:
-            touches, quiet = one.touches, key not in self.on_the_way
-            seen, upto = upto, await self.loading.follow(memory, upto)
-            # What was on the way before may have reached the disk behind the reading: it would be in neither memory.
-            if quiet and upto == seen and one.touches == touches and key not in self.on_the_way:
+        async with self._one:
+            with self.unstored.watch(key) as came:
+                give_way = Alternating(asyncio.get_running_loop().time)
+                memory, upto = await self.loading.anew(*key, give_way)
+                while self.hot.get(key) is one and len(_lacking(memory, came)) > _FOLDED_AT_ONCE:
+                    upto = await self.loading.follow(memory, upto, give_way=give_way)
+                if self.hot.get(key) is not one:
+                    return False
+                for entry, rated in _lacking(memory, came):
+                    self._take(memory, entry, rated)
+                _count_as(one.memory, memory)
                 self.replace(key, memory)
                 return True
-            await asyncio.sleep(limits.KEEP_EVERY_S)
-        return False
+
+    def _take(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> None:
+        event = self.loading.fold(memory, entry, rated).event
+        if event is not None and event.worthy:
+            self.loading.vectors.embed(memory, event.row)
+
+
+def _hot_events(one: Hot) -> int:
+    return len(one.memory.events) - one.memory.cold
+
+
+def _lacking(memory: AgentMemory, came: Came) -> list[tuple[Entry, Packet | None]]:
+    """What came and is not in a memory."""
+    return [(entry, rated) for entry, rated in came.values() if memory.session(entry.scope.run).knows(entry) is None]
+
+
+def _count_as(before: AgentMemory, memory: AgentMemory) -> None:
+    """The numbers that have come and are settled go on: what is on its way is settled in the memory that took it."""
+    for run, session in memory.sessions.items():
+        if run in before.sessions:
+            session.received, session.durable = before.sessions[run].received, before.sessions[run].durable

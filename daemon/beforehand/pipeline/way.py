@@ -97,7 +97,7 @@ class Pipeline:
         if known is not None:
             self.measures.count("beforehand_duplicates_total", channel=entry.channel)
             return Outcome(entry, session, known, duplicate=True)
-        taken = self.memories.fold(memory, entry, rated)
+        taken = self.memories.take(memory, entry, rated)
         event = taken.event
         vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
         self.measures.count("beforehand_messages_total", channel=entry.channel)

@@ -225,11 +225,10 @@ def test_an_agent_that_cannot_be_emptied_now_is_left_to_the_next_look(tmp_path, 
         async with scene.runs():
             await scene.says(CLERK, event("old", CANARY))
             scene.days_pass(31)
-            monkeypatch.setattr("beforehand.pipeline.memories._RENEWAL_S", 0.1)
-            scene.daemon.pipeline.memories.hold(CLERK)  # as if its messages never stopped
-            await scene.daemon.expiring.look()
+            with monkeypatch.context() as patched:  # as if there were no end of its messages
+                patched.setattr("beforehand.pipeline.memories._RENEWAL_S", 0.0)
+                await scene.daemon.expiring.look()
             assert anywhere(scene)
-            scene.daemon.pipeline.memories.release(CLERK)
             await scene.daemon.expiring.look()
             assert anywhere(scene) == {}
 

@@ -66,13 +66,13 @@ async def test_the_oldest_events_of_a_long_history_become_cold(tmp_path):
         await first.memories.trimming.look()
         memory = await first.memories.of(RUN)
         assert memory is not before
-        assert memory.cold == 11
+        assert memory.cold == 21
         assert [event.id for event in memory.events] == [f"e{number}" for number in range(MOST + 1)]
-        assert texts(memory)[:11] == [""] * 11
-        assert texts(memory)[11:] == [f"order W{number} is ready" for number in range(11, MOST + 1)]
+        assert texts(memory)[:21] == [""] * 21
+        assert texts(memory)[21:] == [f"order W{number} is ready" for number in range(21, MOST + 1)]
         assert memory.words.search("W3", 1)[0].tolist() == []
-        assert memory.words.search("W20", 1)[0].tolist() == [20]
-        assert not memory.vectors.vectors(range(11)).any()
+        assert memory.words.search("W30", 1)[0].tolist() == [30]
+        assert not memory.vectors.vectors(range(21)).any()
         assert memory.messages == before.messages
         assert footprint(memory) < footprint(before)
 
@@ -82,7 +82,7 @@ async def test_a_cold_event_keeps_its_place_and_is_known_when_it_comes_again(tmp
         await first.says(0, 2 * MOST)
     async with process(tmp_path, agent_events=MOST) as later:
         memory = await later.memories.of(RUN)
-        assert memory.cold == 50
+        assert memory.cold == 60
         session = memory.session(RUN.run)
         assert session.known["event", "e0"] == 1
         assert memory.timeline.last(2 * MOST, run=session.code).tolist() == list(range(2 * MOST))
@@ -101,7 +101,7 @@ async def test_a_history_is_trimmed_while_its_agent_goes_on(tmp_path):
             await asyncio.sleep(0.001)
         memory = await first.memories.of(RUN)
         assert [event.id for event in memory.events] == [f"e{number}" for number in range(last)]
-        assert 30 <= memory.cold < 40
+        assert 40 <= memory.cold < 60
         assert first.memories.vectors._waiting == {}
 
 
@@ -115,7 +115,7 @@ async def test_a_trimmed_history_is_written_down_and_comes_back_trimmed(tmp_path
     async with process(tmp_path, agent_events=MOST) as later:
         memory = await later.memories.of(RUN)
         assert later.touches("segment") == 1
-        assert memory.cold == 15
+        assert memory.cold == 25
 
 
 def test_facts_and_order_outlive_the_words_of_a_cold_event():
@@ -132,7 +132,7 @@ def test_facts_and_order_outlive_the_words_of_a_cold_event():
         assert "800" in reply["rendered"]
         assert (await stage.recall("which printer hums on floor 138", mode="exact"))["status"] == "ready"
         memory = next(iter(stage.replay.pipeline.memories._hot.values())).memory
-        assert memory.cold == 66
+        assert memory.cold == 91
         packet = await stage.begin("s1", goal="connect to the port", tool="connect", needs=["number"])
         assert packet.status != "error"
 

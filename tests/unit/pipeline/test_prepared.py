@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beforehand import limits
+from beforehand.messages.topics import Scope
 from beforehand.messages.values import rfc3339
 from beforehand.pipeline.foresight import Foresight
 from stage import RUN, staged
@@ -60,5 +61,18 @@ def test_whatever_changed_meanwhile_is_taken_into_account(decided, change):
         final = await stage.begin("s1", **({"needs": ["card"]} if change == "announcement" else {}))
         assert decided == ([] if change in {"event", "nothing"} else ["s1"])
         assert change != "event" or "W78" in final.rendered
+
+    staged(play)
+
+
+def test_a_decision_that_holds_no_longer_is_let_go_with_the_memory_that_it_was_made_from():
+    async def play(stage):
+        await prepare(stage)
+        prepared = stage.replay.pipeline.prepared
+        assert [scope for scope, _ in prepared._kept] == [RUN]
+        await stage.replay.clock.advance(limits.PREPARED_HOLDS_S)
+        other = Scope(RUN.tenant, "ben", "r1")
+        await stage.plan(STEP, scope=other)
+        assert [scope for scope, _ in prepared._kept] == [other]
 
     staged(play)

@@ -1,42 +1,86 @@
-"""A memory takes the place of another only when it holds all that the other holds."""
+"""A memory takes the place of another when it holds all that the other holds, and the other is let go then."""
 
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
+import weakref
 
-from beforehand.pipeline.trimming import Trimming
+import pytest
 
-KEY = ("t", "a")
+from beforehand.messages.topics import Scope
+from journal_samples import RUN, entry
+from remembering import process
 
-
-class Journal:
-    """Reads beside a message that is on its way: it is on disk behind the first reading."""
-
-    events = 0
-
-    def __init__(self, on_the_way):
-        self.on_the_way = on_the_way
-        self.stored = 5
-        self.readings = 0
-
-    async def anew(self, *_):
-        return [], 5
-
-    async def follow(self, memory, _):
-        self.readings += 1
-        upto = self.stored
-        memory.append(upto)
-        if self.on_the_way.pop(KEY, None):
-            self.stored += 1
-        return upto
+pytestmark = pytest.mark.anyio
+MOST = 40
 
 
-def test_a_message_that_reaches_the_disk_behind_the_reading_is_read_before_the_place_is_taken():
-    on_the_way = {KEY: 1}
-    journal = Journal(on_the_way)
-    one = SimpleNamespace(touches=3)
-    placed = {}
-    trimming = Trimming(journal, {KEY: one}, on_the_way, placed.__setitem__)
-    assert asyncio.run(trimming.renew(KEY, one))
-    assert placed[KEY][-1] == journal.stored == 6
+async def test_an_agent_that_always_has_messages_on_their_way_is_trimmed_and_loses_none(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, MOST + 5)
+        before = await one.memories.of(RUN)
+        waiting = [entry(f"w{number}", kind="note", text=f"parcel P{number}") for number in range(3)]
+        for made in waiting:
+            one.memories.hold(RUN)
+            one.memories.take(before, made)
+        await one.memories.trimming.look()
+        memory = await one.memories.of(RUN)
+        assert memory is not before
+        assert [event.id for event in memory.events] == [event.id for event in before.events]
+        assert memory.words.search("P1", 1)[0].tolist() == [MOST + 6]
+        assert memory.vectors.vectors([MOST + 6]).any()
+
+
+async def test_what_reaches_the_disk_while_the_other_is_folded_is_in_it_once(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, MOST + 5)
+        before = await one.memories.of(RUN)
+        late = entry("late", kind="note", text="parcel P1")
+        one.memories.hold(RUN)
+        one.memories.take(before, late)
+        trimming = asyncio.create_task(one.memories.trimming.look())
+        await asyncio.sleep(0)
+        await one.journal.append([late])
+        one.memories.release(RUN, late)
+        await trimming
+        memory = await one.memories.of(RUN)
+        assert memory is not before
+        assert [event.id for event in memory.events].count("late") == 1
+        assert memory.messages == before.messages
+
+
+async def test_the_numbers_of_what_was_on_its_way_are_settled_in_the_memory_that_took_the_place(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, MOST + 5)
+        before = await one.memories.of(RUN)
+        counted = entry("counted", kind="note", text="parcel P1", epoch="a", seq=1)
+        one.memories.hold(RUN)
+        taken = one.memories.take(before, counted)
+        await one.memories.trimming.look()
+        taken.session.stored(counted)  # by the session of then
+        session = (await one.memories.of(RUN)).session(RUN.run)
+        assert session is not taken.session
+        assert session.durable["a"].unbroken_to == 1
+
+
+async def test_what_is_settled_is_not_kept_for_the_next_trimming(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, MOST + 5)
+        await one.memories.trimming.look()
+        assert (one.memories._unstored._on_the_way, one.memories._unstored._watched) == ({}, {})
+
+
+async def test_a_round_lets_go_of_each_memory_that_it_has_replaced(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        for agent in ("anna", "ben"):
+            await one.says(0, MOST + 1, Scope("acme", agent, "r1"))
+        replace, alive = one.memories.trimming.replace, []
+        outgrown = [weakref.ref(hot.memory) for hot in one.memories._hot.values()]
+
+        def counting(key, memory):
+            alive.append(sum(each() is not None for each in outgrown))
+            replace(key, memory)
+
+        one.memories.trimming.replace = counting
+        await one.memories.trimming.look()
+        assert alive == [2, 1]
