@@ -1,7 +1,7 @@
 """Names and dictionaries of a memory that was read from a segment: an entry is made when it is first asked for.
 
-A first touch asks for a few dozen of a hundred thousand words. Each question that goes to the arrays takes 2 us, an
-entry of a dictionary that is made whole a quarter of that; so after as many questions as making all would have cost,
+A first touch asks for a few dozen of a hundred thousand words. Each question that goes to the arrays takes 3 to 5 us,
+an entry of a dictionary that is made whole 0.3; so after as many questions as making all would have cost,
 all are made, and from then on these are a plain dictionary and a plain list.
 """
 
