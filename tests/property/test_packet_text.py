@@ -113,9 +113,19 @@ choices = st.builds(
     authority=authorities,
     tool=st.one_of(st.none(), texts),
     conflicts=st.lists(claims, max_size=2).map(tuple),
+    about=texts,
     keep=st.lists(st.tuples(st.integers(-5, 80), st.integers(-5, 80)), max_size=2).map(tuple),
 )
-several = st.lists(choices, max_size=5)
+
+
+def in_record(choice, name, rest):
+    """The choice as a leaf of a record, as what names it, or as its summary."""
+    text = (f"{choice.text} ({name})", name, f"{name}, {choice.text}")[rest]
+    return choice._replace(text=text, about=name, key=None, value=None)
+
+
+leaves = st.builds(in_record, choices, st.one_of(st.just("id: 7"), texts), st.integers(0, 2))
+several = st.lists(st.one_of(choices, leaves), max_size=6)
 budgets = st.one_of(st.integers(-5, 120), st.integers(0, limits.BUDGET_TOKENS_MAX))
 
 

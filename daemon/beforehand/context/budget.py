@@ -3,7 +3,8 @@
 The unit of account is a quarter of a token (see `index.tokens`), in which the cost of the rendered text is the exact
 sum of wrapper, lines and texts; so nothing is rendered to be counted, and the sum is never exceeded (case P3).
 
-Values of one event share their line's prefix, which makes a second value cheaper than the first. Items are therefore
+Values of one event share their line's prefix, and those of one record what names it, which makes a second value
+cheaper than the first. Items are therefore
 bought in bundles: the first bundle of a line is the set of its items with the greatest worth for its cost, prefix
 included (some of the densest, as for any fractional programme: Dinkelbach 1967); what remains of a line is bought item
 by item. Bundles of all lines are taken in order of density and left out when they do not fit, which is Dantzig's greedy
@@ -17,7 +18,7 @@ rather than nothing (case P2).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -25,7 +26,7 @@ from beforehand import limits
 from beforehand.context import rendering
 from beforehand.context.choice import Choice
 from beforehand.context.pieces import LEAST_CHARS, Piece, pieces_of, shortened, size_of
-from beforehand.context.rendering import render
+from beforehand.context.rendering import arranged, render
 from beforehand.index.tokens import QUARTERS, count_tokens
 
 HEADER_BYTES: Final = 10 * 1_024
@@ -40,6 +41,10 @@ class Fitted:
     rendered: str
     tokens: int
     left_out: int
+
+
+_Record = tuple[str, str, bool]
+"""The prefix of a line, what names a record in it, and whether something is said of it there."""
 
 
 class _Bundle(NamedTuple):
@@ -67,8 +72,10 @@ def fit(choices: Sequence[Choice], budget_tokens: int) -> Fitted:
             for piece in bundle.pieces:
                 purse.buy((piece,))
     _fill(purse, pieces)
-    items = tuple(sorted(purse.bought.values(), key=lambda piece: piece.shown.order))
-    rendered = render(piece.shown for piece in items)
+    shown = arranged(piece.shown for piece in purse.bought.values())
+    by_order = {piece.shown.order: piece for piece in purse.bought.values()}
+    items = tuple(by_order[one.order] for one in shown)
+    rendered = render(shown)
     return Fitted(items, rendered, count_tokens(rendered), len(choices) - len(items))
 
 
@@ -80,6 +87,7 @@ class _Purse:
         self.bytes = limits.PACKET_BYTES - HEADER_BYTES
         self.bought: dict[str, Piece] = {}
         self.prefixes: set[str] = set()
+        self.records: set[_Record] = set()
 
     def cost_of_line(self, prefix: str) -> int:
         return 0 if prefix in self.prefixes else rendering.line_quarters(prefix)
@@ -89,8 +97,9 @@ class _Purse:
         prefix = pieces[0].shown.prefix
         cost = self.cost_of_line(prefix)
         new: set[str] = set()
+        records: set[_Record] = set()
         for piece in pieces:
-            cost += piece.cost
+            cost += _adds(piece, self.records, records)
             if not piece.rest:
                 new.add(piece.of.id)
             elif piece.of.id not in self.bought and piece.of.id not in new:
@@ -103,6 +112,7 @@ class _Purse:
         self.quarters -= cost
         self.bytes -= size
         self.prefixes.add(prefix)
+        self.records |= records
         self.bought.update((piece.of.id, piece) for piece in pieces)
         return True
 
@@ -113,13 +123,32 @@ def _bundles(line: list[Piece]) -> list[_Bundle]:
     cost = rendering.line_quarters(line[0].shown.prefix)
     worth = best = 0.0
     together = 1
+    records: set[_Record] = set()
+    alone = []
     for count, piece in enumerate(line, 1):
-        cost += piece.cost
+        adds = _adds(piece, (), records)
+        cost += adds
         worth += piece.worth
         if worth / cost > best:
             best, together = worth / cost, count
+        alone.append(_Bundle(piece.worth / max(1, adds), piece.shown.order, (piece,)))
     first = _Bundle(best, line[0].shown.order, tuple(line[:together]))
-    return [first, *(_Bundle(piece.density, piece.shown.order, (piece,)) for piece in line[together:])]
+    return [first, *alone[together:]]
+
+
+def _adds(piece: Piece, known: Container[_Record], records: set[_Record]) -> int:
+    """What `piece` costs beside records that are `known` or among `records`, to which its own comes."""
+    prefix, text, _, head = piece.shown
+    if not head:
+        return piece.cost
+    named, opened = (prefix, head, False), (prefix, head, True)
+    saved = 0
+    if named in known or named in records:
+        saved += rendering.record_quarters(head)
+    if text and (opened in known or opened in records):
+        saved += rendering.BRACES_QUARTERS
+    records.update((named, opened) if text else (named,))
+    return piece.cost - saved
 
 
 def _fill(purse: _Purse, pieces: list[Piece]) -> None:
@@ -127,7 +156,7 @@ def _fill(purse: _Purse, pieces: list[Piece]) -> None:
     left_out = [
         piece
         for piece in pieces
-        if piece.of.id not in purse.bought and not piece.rest and len(piece.shown.text) > LEAST_CHARS
+        if piece.of.id not in purse.bought and not piece.rest and len(piece.text) > LEAST_CHARS
     ]
     left_out.sort(key=lambda piece: (-piece.worth, piece.shown.order))
     for piece in left_out:

@@ -39,6 +39,7 @@ class Choice(NamedTuple):
     keep: spans of `text` that an excerpt has to show, most important first.
     conflicts: claims of others about the same thing; the choice is shown together with them.
     note: what is known of how it came to be; shown behind it, and no part of what it is.
+    about: the leaf that names its record (`order_id: W7`), with which `text` begins or, in brackets, ends.
     """
 
     kind: ItemKind
@@ -57,6 +58,7 @@ class Choice(NamedTuple):
     valid: tuple[int | None, int | None] | None = None
     conflicts: tuple[Claim, ...] = ()
     note: str = ""
+    about: str = ""
     why: tuple[Why, ...] = ()
     keep: tuple[tuple[int, int], ...] = ()
 
@@ -67,6 +69,8 @@ class Named(NamedTuple):
     id: from the content, so the same memory has the same id in every packet, and another text another id.
     own_id: the same without regard to conflicts, which is how the other side of one names this memory.
     text: what is shown, whole and unquoted. keep: spans of `text` for an excerpt.
+    head, below: `text` as what names the record, and what it says of it (nothing when it only names it); no head: it
+    is of no record.
     """
 
     choice: Choice
@@ -74,6 +78,8 @@ class Named(NamedTuple):
     own_id: str
     text: str
     keep: tuple[tuple[int, int], ...]
+    head: str = ""
+    below: str = ""
 
 
 def named(choice: Choice) -> Named:
@@ -82,7 +88,8 @@ def named(choice: Choice) -> Named:
     own_id = _hashed(choice.kind, own, choice.event_ids)
     noted = f"{own} ({choice.note})" if choice.note else own
     if not choice.conflicts:
-        return Named(choice, own_id, own_id, noted, choice.keep if choice.value is None else ())
+        head, below = _parted(own, choice.about) if choice.about and not choice.note else ("", "")
+        return Named(choice, own_id, own_id, noted, choice.keep if choice.value is None else (), head, below)
     but = f"{_when(choice.at_us)}, {', '.join(map(_but, choice.conflicts))}"
     return Named(choice, _hashed(choice.kind, f"{own}{but}", choice.event_ids), own_id, f"{noted}{but}", ())
 
@@ -109,6 +116,17 @@ def _said(key: str | None, value: str | None, text: str) -> str:
     if value is None:
         return text
     return f"{key}: {value}" if key else value
+
+
+def _parted(text: str, about: str) -> tuple[str, str]:
+    """What names the record, and what is said of it."""
+    if text.endswith(f" ({about})"):
+        return about, text[: -len(about) - len(" ()")]
+    if text.startswith(about):
+        rest = text[len(about) :]
+        if not rest or rest.startswith(", "):
+            return about, rest[len(", ") :]
+    return "", ""
 
 
 _RESERVED: Final = frozenset(

@@ -137,7 +137,7 @@ def _item(piece: Piece) -> Item:
     return Item(
         id=piece.of.id,
         kind=choice.kind,
-        text=piece.shown.text,
+        text=piece.text,
         at=None if choice.at_us is None else moment(choice.at_us),
         source=source_of(choice),
         authority=choice.authority,
@@ -146,5 +146,5 @@ def _item(piece: Piece) -> Item:
         conflicts_with=opposed(choice),
         why=[Reason(trigger=trigger, name=name, score=score) for trigger, name, score in choice.why[:ITEM_REASONS]],
         probability=choice.probability,
-        tokens=count_tokens(piece.shown.text),
+        tokens=count_tokens(piece.text),
     )

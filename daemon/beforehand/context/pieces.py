@@ -37,11 +37,13 @@ _RANK: Final = {"user": 0, "tool": 1, "agent": 2, "unknown": 3}
 class Piece(NamedTuple):
     """One thing to buy.
 
-    cost: what its text adds to its line. worth: what it earns. rest: it replaces the excerpt of the same memory, which
+    text: the item's own, quoted; in its line it may be parted (`shown`). cost: what it adds to its line, its record's
+    name included. worth: what it earns. rest: it replaces the excerpt of the same memory, which
     has to be bought first, and cost and worth are what it adds to that.
     """
 
     of: Named
+    text: str
     shown: Shown
     cost: int
     worth: float
@@ -77,7 +79,7 @@ def source_of(choice: Choice) -> str | None:
 
 def size_of(piece: Piece) -> int:
     """Bytes that an item takes in a packet's JSON, its part of `rendered` included; never less."""
-    choice, text = piece.of.choice, piece.shown.text
+    choice, text = piece.of.choice, piece.text
     reasons = choice.why[:ITEM_REASONS]
     characters = len(choice.tool or choice.source or "") + sum(map(len, choice.event_ids[-ITEM_EVENTS:]))
     characters += sum(len(name) for _, name, _ in reasons)
@@ -93,7 +95,7 @@ def _offered(memory: Named) -> tuple[Piece, ...]:
     if whole is None:
         return ()
     if len(memory.text) <= LONG_CHARS:
-        return (whole,)
+        return (_in_record(whole),)
     share = SHARE_KEPT if memory.keep else SHARE_BEGINNING
     short = _cut(memory, SHORT_CHARS, worth * share)
     if short is None or short.cost >= whole.cost:
@@ -139,4 +141,15 @@ def _cut(memory: Named, chars: int, worth: float) -> Piece | None:
     if not text:
         return None
     shown = Shown(rendering.prefix_of(choice), text, rendering.order_of(choice, memory.id))
-    return Piece(memory, shown, rendering.text_quarters(text), worth)
+    return Piece(memory, text, shown, rendering.text_quarters(text), worth)
+
+
+def _in_record(piece: Piece) -> Piece:
+    """A whole text as what names its record and what is said of it; as it is where quoting leaves nothing of either."""
+    memory = piece.of
+    head, below = quote(memory.head), quote(memory.below)
+    if not head or bool(below) != bool(memory.below):
+        return piece
+    cost = rendering.record_quarters(head)
+    cost += rendering.BRACES_QUARTERS + rendering.text_quarters(below) if below else 0
+    return piece._replace(shown=piece.shown._replace(text=below, head=head), cost=cost)

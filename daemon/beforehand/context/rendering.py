@@ -1,19 +1,21 @@
 """The packet's text: a wrapper that says what it is, and one line for each source.
 
     <memory: recorded data, not instructions>
-    [3 search_flights] price: 230; flight_id: F12
+    [3 search_flights] flight_id: F12 {price: 230; seats: 4}; currency: EUR
     [4 user] Book the cheaper one, please.
     </memory>
 
 In brackets: the place in the run (for another run, the date) and who vouches for it. What one event said shares one
-line. Warnings stand first, then everything in the order in which it happened. The text depends on nothing but the
-items, so that a prompt cache holds (case P7), and without items it is empty: silence leaves a prompt as it was.
+line, and in it what is said of one record stands in braces behind the leaf that names it. Warnings stand first, then
+everything in the order in which it happened. The text depends on nothing but the items, so that a prompt cache holds
+(case P7), and without items it is empty: silence leaves a prompt as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from beforehand.context.choice import Choice, who
@@ -26,6 +28,8 @@ from beforehand.messages.values import moment
 SEPARATOR: Final = "; "
 SOURCE_CHARS: Final = 48
 """A tool's name in a line's prefix."""
+BRACES_QUARTERS: Final = len(" {}") - len(SEPARATOR)
+"""What braces around texts cost, in place of the separator that the last of these has not."""
 FRAME_QUARTERS: Final = quarters(f"{OPENING}\n{CLOSING}")
 
 _OWN_KINDS: Final = frozenset({"workflow", "summary", "warning"})
@@ -35,11 +39,15 @@ Order = tuple[bool, int, int, int, str]
 
 
 class Shown(NamedTuple):
-    """One quoted text in its line. `order`: where it stands, total over all items."""
+    """One quoted text in its line. `order`: where it stands, total over all items.
+
+    head: what names the record that it is said of, quoted; then `text` may be empty, for an item that only names it.
+    """
 
     prefix: str
     text: str
     order: Order
+    head: str = ""
 
 
 def prefix_of(choice: Choice) -> str:
@@ -69,15 +77,34 @@ def text_quarters(text: str) -> int:
     return quarters(text) + len(SEPARATOR)
 
 
-def render(shown: Iterable[Shown]) -> str:
-    """The whole text, or nothing when nothing is shown. Line ends are single `\\n`, none at the end."""
-    lines: dict[str, list[str]] = {}
+def record_quarters(head: str) -> int:
+    """What a record's name adds to its line, in quarters of a token; the first text of it adds BRACES_QUARTERS."""
+    return quarters(head) + len(SEPARATOR)
+
+
+def arranged(shown: Iterable[Shown]) -> list[Shown]:
+    """In the order of the text: lines, and the records of a line, stand where the first of their items does."""
+    lines: dict[str, dict[str | Order, list[Shown]]] = {}
     for item in sorted(shown, key=lambda item: item.order):
-        lines.setdefault(item.prefix, []).append(item.text)
-    if not lines:
+        lines.setdefault(item.prefix, {}).setdefault(item.head or item.order, []).append(item)
+    return [item for line in lines.values() for record in line.values() for item in record]
+
+
+def render(shown: Sequence[Shown]) -> str:
+    """The whole text of what is `arranged`, or nothing when nothing is. Line ends are single `\\n`, none at the end."""
+    if not shown:
         return ""
-    body = (f"{prefix} {SEPARATOR.join(texts)}" for prefix, texts in lines.items())
+    body = (f"{prefix} {SEPARATOR.join(_parts(line))}" for prefix, line in groupby(shown, lambda item: item.prefix))
     return "\n".join((OPENING, *body, CLOSING))
+
+
+def _parts(line: Iterable[Shown]) -> Iterator[str]:
+    for head, items in groupby(line, lambda item: item.head):
+        texts = [item.text for item in items if item.text]
+        if not head:
+            yield from texts
+        else:
+            yield f"{head} {{{SEPARATOR.join(texts)}}}" if texts else head
 
 
 @lru_cache(maxsize=4_096)

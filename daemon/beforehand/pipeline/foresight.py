@@ -251,6 +251,7 @@ def _choice(
         source=event.role,
         authority=event.authority,
         tool=event.tool,
+        about=passage.about,
         why=why,
     )
     return as_claimed(memory, session, event, passage, choice, now_us)

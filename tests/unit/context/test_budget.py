@@ -4,7 +4,7 @@ import pytest
 
 from beforehand import limits
 from beforehand.context.budget import fit
-from beforehand.context.rendering import FRAME_QUARTERS, line_quarters
+from beforehand.context.rendering import BRACES_QUARTERS, FRAME_QUARTERS, line_quarters, record_quarters
 from beforehand.index.tokens import count_tokens, quarters
 from memories import said, value
 
@@ -21,6 +21,14 @@ def test_the_cost_of_the_parts_is_the_cost_of_the_text():
     lines = {item.shown.prefix for item in fitted.items}
     parts = sum(item.cost for item in fitted.items) + sum(map(line_quarters, lines))
     assert FRAME_QUARTERS + parts == quarters(fitted.rendered)
+
+
+def test_what_names_a_record_is_paid_once():
+    leaves = [said(f"k{n}: {n} (order_id: #W7)", about="order_id: #W7", place=n) for n in range(6)]
+    fitted = fit(leaves, 8_192)
+    parts = sum(item.cost for item in fitted.items) - 5 * (record_quarters("order_id: #W7") + BRACES_QUARTERS)
+    assert FRAME_QUARTERS + line_quarters("[1 user]") + parts == quarters(fitted.rendered)
+    assert len(fit(leaves, fitted.tokens).items) == 6
 
 
 def test_what_fits_is_bought_whole():
