@@ -99,7 +99,7 @@ class _Purse:
         new: set[str] = set()
         records: set[_Record] = set()
         for piece in pieces:
-            cost += _adds(piece, self.records, records)
+            cost += _adds(piece, self.records, records) if piece.shown.head else piece.cost
             if not piece.rest:
                 new.add(piece.of.id)
             elif piece.of.id not in self.bought and piece.of.id not in new:
@@ -112,7 +112,8 @@ class _Purse:
         self.quarters -= cost
         self.bytes -= size
         self.prefixes.add(prefix)
-        self.records |= records
+        if records:
+            self.records |= records
         self.bought.update((piece.of.id, piece) for piece in pieces)
         return True
 
@@ -124,23 +125,22 @@ def _bundles(line: list[Piece]) -> list[_Bundle]:
     worth = best = 0.0
     together = 1
     records: set[_Record] = set()
-    alone = []
+    costs = []
     for count, piece in enumerate(line, 1):
-        adds = _adds(piece, (), records)
+        adds = _adds(piece, (), records) if piece.shown.head else piece.cost
         cost += adds
         worth += piece.worth
         if worth / cost > best:
             best, together = worth / cost, count
-        alone.append(_Bundle(piece.worth / max(1, adds), piece.shown.order, (piece,)))
+        costs.append(adds)
     first = _Bundle(best, line[0].shown.order, tuple(line[:together]))
-    return [first, *alone[together:]]
+    alone = zip(line[together:], costs[together:], strict=True)
+    return [first, *(_Bundle(piece.worth / max(1, adds), piece.shown.order, (piece,)) for piece, adds in alone)]
 
 
 def _adds(piece: Piece, known: Container[_Record], records: set[_Record]) -> int:
-    """What `piece` costs beside records that are `known` or among `records`, to which its own comes."""
+    """What `piece` of a record costs beside records that are `known` or among `records`, to which its own comes."""
     prefix, text, _, head = piece.shown
-    if not head:
-        return piece.cost
     named, opened = (prefix, head, False), (prefix, head, True)
     saved = 0
     if named in known or named in records:

@@ -95,7 +95,7 @@ def _offered(memory: Named) -> tuple[Piece, ...]:
     if whole is None:
         return ()
     if len(memory.text) <= LONG_CHARS:
-        return (_in_record(whole),)
+        return (_in_record(whole) if memory.head else whole,)
     share = SHARE_KEPT if memory.keep else SHARE_BEGINNING
     short = _cut(memory, SHORT_CHARS, worth * share)
     if short is None or short.cost >= whole.cost:

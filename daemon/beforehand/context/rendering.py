@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from beforehand.context.choice import Choice, who
@@ -48,6 +49,9 @@ class Shown(NamedTuple):
     text: str
     order: Order
     head: str = ""
+
+
+_PREFIX, _TEXT, _ORDER, _HEAD = map(attrgetter, Shown._fields)
 
 
 def prefix_of(choice: Choice) -> str:
@@ -85,7 +89,7 @@ def record_quarters(head: str) -> int:
 def arranged(shown: Iterable[Shown]) -> list[Shown]:
     """In the order of the text: lines, and the records of a line, stand where the first of their items does."""
     lines: dict[str, dict[str | Order, list[Shown]]] = {}
-    for item in sorted(shown, key=lambda item: item.order):
+    for item in sorted(shown, key=_ORDER):
         lines.setdefault(item.prefix, {}).setdefault(item.head or item.order, []).append(item)
     return [item for line in lines.values() for record in line.values() for item in record]
 
@@ -94,16 +98,16 @@ def render(shown: Sequence[Shown]) -> str:
     """The whole text of what is `arranged`, or nothing when nothing is. Line ends are single `\\n`, none at the end."""
     if not shown:
         return ""
-    body = (f"{prefix} {SEPARATOR.join(_parts(line))}" for prefix, line in groupby(shown, lambda item: item.prefix))
+    body = (f"{prefix} {SEPARATOR.join(_parts(line))}" for prefix, line in groupby(shown, _PREFIX))
     return "\n".join((OPENING, *body, CLOSING))
 
 
 def _parts(line: Iterable[Shown]) -> Iterator[str]:
-    for head, items in groupby(line, lambda item: item.head):
-        texts = [item.text for item in items if item.text]
+    for head, items in groupby(line, _HEAD):
         if not head:
-            yield from texts
+            yield from map(_TEXT, items)
         else:
+            texts = [item.text for item in items if item.text]
             yield f"{head} {{{SEPARATOR.join(texts)}}}" if texts else head
 
 
