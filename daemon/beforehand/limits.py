@@ -140,6 +140,10 @@ MEMORY_BYTES: Final = 2_000_000_000
 """What agents take of memory by default, estimated; the least recently used go."""
 RECENT_EVENTS: Final = 32
 """Newest events of a run shown to rule conditions."""
+SCENES: Final = 32
+"""Scenes (`space`) of one run that a step can look on by itself; past that the one spoken of longest ago goes."""
+SCENE_BEGINS_WITH: Final = 64
+"""Newest events of a run among which a scene that begins finds what has no label, or its own."""
 FACTS_SEEN: Final = 6
 """Facts that a step speaks of, shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400

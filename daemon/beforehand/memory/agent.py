@@ -218,8 +218,8 @@ class AgentMemory:
         found = self._reading.facts.of(entry, event, text, data, passages, authority)
         if found:
             self.facts.take(entry, found, row, authority)
-        session.said.take(kept, self.shelf, self.shelf.put(kept, cuts))
-        self.slots.take(kept, self.shelf, session.said.count)
+        numbers = session.scenes.take(kept, self.shelf, self.shelf.put(kept, cuts), self.events)
+        self.slots.take(kept, self.shelf, numbers)
         return kept
 
     def _index(self, event: Remembered, cuts: list[Cut], entry: Entry, session: Session) -> None:

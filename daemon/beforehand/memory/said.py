@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from typing import Final
 
 import numpy as np
@@ -44,7 +44,10 @@ class Use(IntEnum):
 
 @dataclass(slots=True)
 class Said:
-    """Tallies of one run. `count`: its events so far; `newest_row`: of the newest user message, NONE before any."""
+    """Tallies of one run, or of a scene of it.
+
+    count: its events so far. newest_row: of the newest user message, NONE before any.
+    """
 
     count: int = 0
     newest_row: int = NONE
@@ -86,6 +89,10 @@ class Said:
             self.newest_result_row = event.row
             self.stretches += 1
             self._before, self._running = self._running, {}
+
+    def newest(self, most: int) -> list[int]:
+        """Rows of the newest events, at most so many, oldest first."""
+        return list(islice(reversed(self.number_of), most))[::-1]
 
     def words(self, terms: Ints) -> Ints:
         """Rows of `heard` of these terms (row 0 for words that the run has not had)."""

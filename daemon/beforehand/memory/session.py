@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from beforehand.memory.counting import Ranges
 from beforehand.memory.later import Later
-from beforehand.memory.said import Said
+from beforehand.memory.scenes import Scenes
 from beforehand.memory.steps import Itinerary, Order, precedes
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event, Plan, StepMark
@@ -31,10 +31,10 @@ class Session:
     received: dict[str, Ranges] = field(default_factory=dict)
     durable: dict[str, Ranges] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
-    tallies: Later[Said] = field(default_factory=lambda: Later(Said()))
+    tallies: Later[Scenes] = field(default_factory=lambda: Later(Scenes()))
 
     @property
-    def said(self) -> Said:
+    def scenes(self) -> Scenes:
         """Running tallies of what its events said."""
         return self.tallies.part
 

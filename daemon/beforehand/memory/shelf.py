@@ -114,6 +114,11 @@ class Shelf:
         """The distinct terms of a passage."""
         return frozenset(map(self.terms.names.__getitem__, self.words.row(self.place(row, number))))
 
+    def terms_of(self, row: int) -> list[int]:
+        """The distinct terms of an event, ascending, as `put` told them."""
+        places = self.places(row)
+        return sorted(set(self.words.gather(np.arange(places.start, places.stop))[0].tolist()))
+
     def key_of(self, place: int) -> frozenset[str]:
         """The words of the key of a passage; none where it has none."""
         code = int(self.columns.rows[place, Column.KEY])

@@ -7,6 +7,7 @@ stands; an argument of the same name of another tool is the second best.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Final
@@ -29,8 +30,8 @@ class Fillings:
     tools: dict[int, int] = field(default_factory=dict)
     outlines: dict[int, int] = field(default_factory=dict)
     spoken: int = 0
-    values: dict[str, dict[int, int]] = field(default_factory=dict)
-    """Run to values with the number of the call's event, newest last."""
+    values: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
+    """(run, label of a scene or WHOLE) to values with the number of the call's event there, newest last."""
 
 
 class Slots:
@@ -45,8 +46,8 @@ class Slots:
         """What is known of a slot; None before its first filling."""
         return self._fillings.get((tool, name))
 
-    def take(self, event: Remembered, shelf: Shelf, number: int) -> None:
-        """Fold in an event that is on the shelf; `number`: its number in its run."""
+    def take(self, event: Remembered, shelf: Shelf, numbers: Mapping[str, int]) -> None:
+        """Fold in an event that is on the shelf; `numbers`: its number in each scene, and in the whole run."""
         rows = shelf.columns.rows
         places = shelf.places(event.row)
         self._leaves.extend(repeat(NONE, len(shelf.values) - len(self._leaves)))
@@ -54,14 +55,16 @@ class Slots:
             for place in places:
                 name = shelf.key_of(place)
                 if name and rows[place, Column.VALUE] != NONE:
-                    self._fill(event, name, place, shelf, number)
+                    self._fill(event, name, place, shelf, numbers)
             return
         for place in places:
             value = int(rows[place, Column.VALUE])
             if value != NONE and rows[place, Column.KEY] != NONE:
                 self._leaves[value] = place
 
-    def _fill(self, event: Remembered, name: frozenset[str], place: int, shelf: Shelf, number: int) -> None:
+    def _fill(
+        self, event: Remembered, name: frozenset[str], place: int, shelf: Shelf, numbers: Mapping[str, int]
+    ) -> None:
         rows = shelf.columns.rows
         value, form = int(rows[place, Column.VALUE]), int(rows[place, Column.OUTLINE])
         source = self._leaves[value]
@@ -75,8 +78,9 @@ class Slots:
                 key, tool = int(rows[source, Column.KEY]), int(rows[source, Column.TOOL])
                 known.keys[key] = known.keys.get(key, 0) + 1
                 known.tools[tool] = known.tools.get(tool, 0) + 1
-            used = known.values.setdefault(event.run, {})
-            used.pop(value, None)
-            used[value] = number
-            if len(used) > _KEPT:
-                del used[next(iter(used))]
+            for label, number in numbers.items():
+                used = known.values.setdefault((event.run, label), {})
+                used.pop(value, None)
+                used[value] = number
+                if len(used) > _KEPT:
+                    del used[next(iter(used))]

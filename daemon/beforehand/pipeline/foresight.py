@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from beforehand import limits
 from beforehand.context.choice import Choice, identified, identity
+from beforehand.index.growing import Ints
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import terms, words
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.router import Vector, recall
+from beforehand.memory.scenes import WHOLE
 from beforehand.memory.session import Session
 from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
@@ -127,8 +129,9 @@ class Foresight:
         fired = fire(self._packs, situation_of(memory, session, step, now_us, recent), facts)
         moment = Moment.of(memory, session, step)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
-        rows = memory.timeline.last(_GLANCED_EVENTS, run=session.code)
-        candidates = gather(moment, finds, Pool(moment, rows, {found.row for _, _, found in finds}))
+        candidates = gather(
+            moment, finds, Pool(moment, _glanced(moment, session), {found.row for _, _, found in finds})
+        )
         return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds), fired.faults)
 
     def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
@@ -150,10 +153,14 @@ class Foresight:
                 answered[asked] = recall(memory, asked, self._vector(asked.query))
             return answered[asked]
 
+        events = memory.events
         for firing in firings:
             for filled in firing.recalls:
                 for found in ask(_of_this_run(filled, session, now_us)):
-                    yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
+                    if _of_another_scene(events[found.row], step):
+                        yield None, 0.0, found
+                    else:
+                        yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
         run = session.scope.run
         for plain in (
             Recall("exact", step.announcement, step.needs, now_us=now_us, k=_VALUES),
@@ -164,6 +171,13 @@ class Foresight:
 
     def _embed(self, query: str) -> Vector:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
+
+
+def _glanced(moment: Moment, session: Session) -> Ints:
+    """Rows of the newest events of the run, or of the scene that the step looks on, oldest first."""
+    if moment.scene[1] == WHOLE:
+        return moment.memory.timeline.last(_GLANCED_EVENTS, run=session.code)
+    return np.array(moment.said.newest(_GLANCED_EVENTS), np.int64)
 
 
 def _cooled(
@@ -209,6 +223,11 @@ def _newly_needed(candidates: Candidates, index: int, step: Step, session: Sessi
 def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
     """A rule's question put to memory now; `last` looks at this run, everything else at all the agent's runs."""
     return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
+
+
+def _of_another_scene(event: Remembered, step: Step) -> bool:
+    """Whether it was said to somebody else: no rule asks for it then, though the model may. A lesson holds anywhere."""
+    return bool(step.space and event.space) and event.space != step.space and event.kind != "reflection"
 
 
 def _id_of(memory: AgentMemory, session: Session, candidates: Candidates, index: int, now_us: int) -> str:

@@ -37,6 +37,7 @@ class Ask:
 class Moment:
     """The memory as it stands before a step.
 
+    scene: the run, and the label of the scene of it that the step looks on. said: the tallies of that.
     known: term codes of the asked words that the shelf knows, ascending. weight: what each weighs, rare ones more; the
     weights of all asked words make 1 together. kin: `Said.kinship`.
     """
@@ -45,7 +46,7 @@ class Moment:
     said: Said
     step: Step
     ask: Ask
-    run: str
+    scene: tuple[str, str]
     known: Ints
     weight: Floats
     kin: dict[int, float]
@@ -55,7 +56,8 @@ class Moment:
         """The moment before `step`."""
         ask = Ask.of(step)
         known, weight = _weighed(memory.shelf, ask)
-        return cls(memory, session.said, step, ask, session.scope.run, known, weight, session.said.kinship())
+        label, said = session.scenes.of(step.space)
+        return cls(memory, said, step, ask, (session.scope.run, label), known, weight, said.kinship())
 
     @property
     def shelf(self) -> Shelf:

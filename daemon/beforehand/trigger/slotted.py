@@ -36,7 +36,7 @@ def block(at: Sight, moment: Moment) -> Floats:
         if every is not None:
             _lift(out[:, 1], at.column(Column.KEY), every.keys, every.count)
             _lift_used(values, 5, every, moment)
-            newest = every.values.get(moment.run)
+            newest = every.values.get(moment.scene)
             if newest:
                 values.lift(6, next(reversed(newest)), 1.0)
     values.spread(out)
@@ -79,5 +79,5 @@ class _Values:
 
 
 def _lift_used(values: _Values, column: int, known: Fillings, moment: Moment) -> None:
-    for value, number in known.values.get(moment.run, {}).items():
+    for value, number in known.values.get(moment.scene, {}).items():
         values.lift(column, value, 2.0 ** ((number - moment.said.count) / _HALF_LIFE_EVENTS))
