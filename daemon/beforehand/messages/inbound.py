@@ -78,7 +78,11 @@ class Event(Inbound):
     ok: bool | None = Field(None, description="Whether the action or observation succeeded.", examples=[True])
     step: Identifier | None = Field(None, description="The step it belongs to.", examples=["s3"])
     parent: MessageId | None = Field(None, description="Id of the event that caused this one.", examples=["evt-0016"])
-    space: Label | None = Field(None, description="A scene or topic label.", examples=["outbound flight"])
+    space: Label | None = Field(
+        None,
+        description="A scene or topic label: whose or what matter it belongs to. Without one it belongs to all.",
+        examples=["outbound flight"],
+    )
     importance: Share | None = Field(None, description="How much it matters, says the sender.", examples=[0.8])
     confidence: Share | None = Field(None, description="How sure the sender is of it.", examples=[0.9])
     source: Role | None = Field(None, description="Who vouches for it. Left out: `role`.", examples=["user"])
@@ -109,7 +113,11 @@ class PlannedStep(Sent):
         description="Argument names or words that the step needs, never values.",
         examples=[["flight_id", "card"]],
     )
-    space: Label | None = Field(None, description="A scene or topic label.", examples=["outbound flight"])
+    space: Label | None = Field(
+        None,
+        description="A scene or topic label: the step looks on its run through the events that bear it, or none.",
+        examples=["outbound flight"],
+    )
     mutates: bool | None = Field(None, description="Whether it changes the world. Left out: unknown.", examples=[True])
     after: Annotated[list[Identifier], Field(max_length=limits.PLAN_STEPS)] = Field(
         default_factory=list,
