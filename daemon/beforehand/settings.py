@@ -123,6 +123,9 @@ class PolicySettings(Section):
     token_price: Annotated[float, Field(ge=0)] | None = Field(None, description="probability that a token has to earn")
     rule_share: Share = Field(0.05, description="how far what a rule claims counts beside the model's probability")
     bar: Share | None = Field(None, description="probability that the best item needs for anything to be said")
+    other_scenes: bool = Field(
+        default=True, description="a step with a `space` may be told what bears another one, where that is likely"
+    )
     workflows: bool = Field(default=True, description="say what earlier runs teach: missing and next calls, failures")
     epsilon: Share = Field(0.0, description="share of the steps that are told nothing, to learn what packets are worth")
     model: str = Field(

@@ -56,3 +56,16 @@ def test_what_has_no_label_belongs_to_every_scene():
         assert "credit_card_5502" in packet.rendered
 
     staged(play, policy={"model": "none"})
+
+
+@pytest.mark.parametrize("model", ["default", "none"])
+def test_where_other_scenes_are_closed_a_labelled_step_is_told_nothing_of_them(model):
+    async def play(stage):
+        await looked_up(stage)
+        for name in (*CUSTOMERS, "nobody"):
+            packet = await stage.begin(f"refund-{name}", **REFUND, space=name)
+            others = [number for number, other in enumerate(CUSTOMERS) if other != name]
+            assert not any(f"#W77{number}" in packet.rendered for number in others)
+            assert not any(f"_550{number}" in packet.rendered for number in others)
+
+    staged(play, policy={"model": model, "other_scenes": False})

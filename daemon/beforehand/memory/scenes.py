@@ -43,19 +43,27 @@ class Scenes:
             numbers[label] = scene.count
         return numbers
 
-    def of(self, label: str | None) -> tuple[str, Said]:
-        """What a step sees of the run: its scene, or the whole where it has no label or nothing was labelled so."""
-        scene = self._labelled.get(label or WHOLE)
-        return (WHOLE, self.whole) if scene is None else (label or WHOLE, scene)
+    def of(self, label: str | None, shelf: Shelf, events: Sequence[Remembered]) -> tuple[str, Said]:
+        """What a step sees of the run: its scene; the whole where it has no label, or the run has no scenes.
+
+        Where nothing bears its label yet, it sees what would be the beginning of its scene.
+        """
+        if not label or not self._labelled:
+            return WHOLE, self.whole
+        scene = self._labelled.get(label)
+        return label, self._begun(label, shelf, events) if scene is None else scene
 
     def _enter(self, label: str, shelf: Shelf, events: Sequence[Remembered]) -> None:
-        """Make a scene the one spoken of last. In one that begins, the newest of what belongs to it has happened."""
-        scene = self._labelled.pop(label, None)
-        if scene is None:
-            scene = Said()
-            for row in self.whole.newest(limits.SCENE_BEGINS_WITH):
-                if events[row].space in (None, "", label):
-                    scene.take(events[row], shelf, shelf.terms_of(row))
+        """Make a scene the one spoken of last."""
+        scene = self._labelled.pop(label) if label in self._labelled else self._begun(label, shelf, events)
         self._labelled[label] = scene
         if len(self._labelled) > limits.SCENES:
             del self._labelled[next(iter(self._labelled))]
+
+    def _begun(self, label: str, shelf: Shelf, events: Sequence[Remembered]) -> Said:
+        """In a scene that begins, the newest of what belongs to it has happened."""
+        scene = Said()
+        for row in self.whole.newest(limits.SCENE_BEGINS_WITH):
+            if events[row].space in (None, "", label):
+                scene.take(events[row], shelf, shelf.terms_of(row))
+        return scene

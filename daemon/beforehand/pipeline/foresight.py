@@ -129,6 +129,8 @@ class Foresight:
         fired = fire(self._packs, situation_of(memory, session, step, now_us, recent), facts)
         moment = Moment.of(memory, session, step)
         finds = list(self._find(memory, session, step, fired.firings, now_us))
+        if not self._policy.other_scenes:
+            finds = [find for find in finds if not _of_another_scene(memory.events[find[2].row], step)]
         candidates = gather(
             moment, finds, Pool(moment, _glanced(moment, session), {found.row for _, _, found in finds})
         )
@@ -157,10 +159,9 @@ class Foresight:
         for firing in firings:
             for filled in firing.recalls:
                 for found in ask(_of_this_run(filled, session, now_us)):
-                    if _of_another_scene(events[found.row], step):
-                        yield None, 0.0, found
-                    else:
-                        yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
+                    asks = not _of_another_scene(events[found.row], step) or events[found.row].kind == "reflection"
+                    score = firing.score / (1 + _FALLING * found.rank)
+                    yield (firing.rule.name, score, found) if asks else (None, 0.0, found)
         run = session.scope.run
         for plain in (
             Recall("exact", step.announcement, step.needs, now_us=now_us, k=_VALUES),
@@ -227,7 +228,7 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
 
 def _of_another_scene(event: Remembered, step: Step) -> bool:
     """Whether it was said to somebody else: no rule asks for it then, though the model may. A lesson holds anywhere."""
-    return bool(step.space and event.space) and event.space != step.space and event.kind != "reflection"
+    return bool(step.space and event.space) and event.space != step.space
 
 
 def _id_of(memory: AgentMemory, session: Session, candidates: Candidates, index: int, now_us: int) -> str:

@@ -56,7 +56,7 @@ class Moment:
         """The moment before `step`."""
         ask = Ask.of(step)
         known, weight = _weighed(memory.shelf, ask)
-        label, said = session.scenes.of(step.space)
+        label, said = session.scenes.of(step.space, memory.shelf, memory.events)
         return cls(memory, said, step, ask, (session.scope.run, label), known, weight, said.kinship())
 
     @property

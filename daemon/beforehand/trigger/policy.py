@@ -37,5 +37,6 @@ class Policy:
     token_price: float = 0.00002
     rule_share: float = 0.05
     bar: float = 0.06
+    other_scenes: bool = True
     workflows: bool = True
     epsilon: float = 0.0

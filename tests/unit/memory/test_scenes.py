@@ -4,6 +4,7 @@ import pytest
 
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.said import Said
 from beforehand.memory.scenes import WHOLE
 from beforehand.messages import codec
 from beforehand.messages.topics import Address, Scope
@@ -20,7 +21,11 @@ def lived(*told: tuple[str | None, str]) -> AgentMemory:
 
 
 def rows(memory: AgentMemory, label: str | None) -> list[int]:
-    return memory.session("r").scenes.of(label)[1].newest(1_000)
+    return seen(memory, label)[1].newest(1_000)
+
+
+def seen(memory: AgentMemory, label: str | None) -> tuple[str, Said]:
+    return memory.session("r").scenes.of(label, memory.shelf, memory.events)
 
 
 MIXED = (
@@ -39,14 +44,20 @@ def test_a_scene_has_what_bears_its_label_and_what_bears_none():
     assert rows(memory, None) == [0, 1, 2, 3, 4]
 
 
-def test_a_label_that_no_event_bears_and_no_label_show_the_whole_run():
-    scenes = lived(*MIXED).session("r").scenes
-    assert scenes.of("nobody") == scenes.of(None) == scenes.of("") == (WHOLE, scenes.whole)
+def test_no_label_shows_the_whole_run_and_so_does_any_where_nothing_is_labelled():
+    memory = lived(*MIXED)
+    assert seen(memory, None) == seen(memory, "") == (WHOLE, memory.session("r").scenes.whole)
+    plain = lived((None, "My card is visa_1."))
+    assert seen(plain, "miller") == (WHOLE, plain.session("r").scenes.whole)
+
+
+def test_a_label_that_no_event_bears_yet_shows_what_bears_none():
+    assert rows(lived(*MIXED), "jones") == [0, 3]
 
 
 @pytest.mark.parametrize("label", ["miller", "smith"])
 def test_a_scene_counts_as_a_run_of_its_own_would(label):
-    scene = lived(*MIXED).session("r").scenes.of(label)[1]
+    scene = seen(lived(*MIXED), label)[1]
     alone = lived(*((space, text) for space, text in MIXED if space in (None, label))).session("r").scenes.whole
     assert scene.count == alone.count
     assert list(scene.number_of.values()) == list(alone.number_of.values())
@@ -56,11 +67,13 @@ def test_a_scene_counts_as_a_run_of_its_own_would(label):
 
 
 def test_a_scene_that_nobody_spoke_of_for_long_goes_and_begins_again_with_the_newest_of_its_own():
-    others = [(f"other {number}", f"My card is visa_{number}.") for number in range(limits.SCENES)]
+    others = [(f"other {number}", f"My card is visa_{number}.") for number in range(100)]
     memory = lived(("miller", "My card is visa_1."), *others, ("miller", "The order is W77."))
-    assert rows(memory, "miller") == [0, len(others) + 1]
-    assert memory.session("r").scenes.of("other 0")[0] == WHOLE
-    assert memory.session("r").scenes.of("other 1")[0] == "other 1"
+    assert limits.SCENES < limits.SCENE_BEGINS_WITH < 100
+    assert rows(memory, "miller") == [101]
+    assert rows(memory, "other 99") == [100]
+    assert rows(memory, "other 50") == [51]
+    assert rows(memory, "other 0") == []
 
 
 def test_a_scene_that_begins_late_has_the_newest_of_what_bears_no_label():
