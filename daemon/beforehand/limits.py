@@ -27,9 +27,7 @@ INBOUND_BYTES: Final = 1_048_576
 NESTING: Final = 64
 """Depth of the JSON of one message."""
 SEQ_MAX: Final = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exact."""
-REVISION_MAX: Final = 2**53 - 1
-"""As `SEQ_MAX`."""
+"""The largest whole number that every JSON reader keeps exact: of a count or a plan's revision."""
 K_MAX: Final = 200
 """Items that one recall may ask for."""
 WINDOW_EVENTS_MAX: Final = 1_000_000
@@ -139,11 +137,9 @@ AGENT_EVENTS: Final = 50_000
 MEMORY_BYTES: Final = 2_000_000_000
 """What agents take of memory by default, estimated; the least recently used go."""
 RECENT_EVENTS: Final = 32
-"""Newest events of a run shown to rule conditions."""
+"""Newest events of a run shown to rule conditions, and among which a scene that begins finds its own."""
 SCENES: Final = 32
 """Scenes (`space`) of one run that a step can look on by itself; past that the one spoken of longest ago goes."""
-SCENE_BEGINS_WITH: Final = 64
-"""Newest events of a run among which a scene that begins finds what has no label, or its own."""
 FACTS_SEEN: Final = 6
 """Facts that a step speaks of, shown to rule conditions."""
 PASSAGES_PER_EVENT: Final = 400

@@ -63,7 +63,7 @@ class Scenes:
     def _begun(self, label: str, shelf: Shelf, events: Sequence[Remembered]) -> Said:
         """In a scene that begins, the newest of what belongs to it has happened."""
         scene = Said()
-        for row in self.whole.newest(limits.SCENE_BEGINS_WITH):
+        for row in self.whole.newest(limits.RECENT_EVENTS):
             if events[row].space in (None, "", label):
                 scene.take(events[row], shelf, shelf.terms_of(row))
         return scene

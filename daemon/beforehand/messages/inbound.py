@@ -132,7 +132,7 @@ class Plan(Inbound):
 
     goal: Text = Field("", description="What the run is to achieve.", examples=["a trip to New York under 800 USD"])
     task_type: Label | None = Field(None, description="A name for runs of this sort.", examples=["travel booking"])
-    revision: Annotated[int, Field(ge=0, le=limits.REVISION_MAX)] = Field(
+    revision: Annotated[int, Field(ge=0, le=limits.SEQ_MAX)] = Field(
         0, description="Grows with each plan of the run.", examples=[2]
     )
     steps: Annotated[list[PlannedStep], Field(max_length=limits.PLAN_STEPS)] = Field(

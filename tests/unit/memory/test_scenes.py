@@ -69,13 +69,13 @@ def test_a_scene_counts_as_a_run_of_its_own_would(label):
 def test_a_scene_that_nobody_spoke_of_for_long_goes_and_begins_again_with_the_newest_of_its_own():
     others = [(f"other {number}", f"My card is visa_{number}.") for number in range(100)]
     memory = lived(("miller", "My card is visa_1."), *others, ("miller", "The order is W77."))
-    assert limits.SCENES < limits.SCENE_BEGINS_WITH < 100
+    assert limits.SCENES + limits.RECENT_EVENTS < 100
     assert rows(memory, "miller") == [101]
     assert rows(memory, "other 99") == [100]
-    assert rows(memory, "other 50") == [51]
+    assert rows(memory, "other 69") == [70]
     assert rows(memory, "other 0") == []
 
 
 def test_a_scene_that_begins_late_has_the_newest_of_what_bears_no_label():
     memory = lived(*((None, f"note {number}") for number in range(200)), ("miller", "My card is visa_1."))
-    assert rows(memory, "miller") == list(range(200 - limits.SCENE_BEGINS_WITH, 201))
+    assert rows(memory, "miller") == list(range(200 - limits.RECENT_EVENTS, 201))

@@ -57,7 +57,7 @@ def sized(size):
         ),
         ("event", counted, limits.SEQ_MAX, "seq"),
         ("plan", planned, limits.PLAN_STEPS, "steps"),
-        ("plan", lambda n: {"steps": [], "revision": n}, limits.REVISION_MAX, "revision"),
+        ("plan", lambda n: {"steps": [], "revision": n}, limits.SEQ_MAX, "revision"),
         ("plan", lambda n: {"steps": [{"id": "a", "after": ["b"] * n}]}, limits.PLAN_STEPS, "steps.0.after"),
         ("feedback", lambda n: {"metrics": {str(i): i for i in range(n)}}, limits.LIST_ITEMS, "metrics"),
         ("recall", lambda n: {"k": n}, limits.K_MAX, "k"),
