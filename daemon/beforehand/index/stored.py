@@ -2,7 +2,8 @@
 
 A first touch asks for a few dozen of a hundred thousand words. Each question that goes to the arrays takes 3 to 5 us,
 an entry of a dictionary that is made whole 0.3; so after as many questions as making all would have cost,
-all are made, and from then on these are a plain dictionary and a plain list.
+all are made, and from then on these are a plain dictionary and a plain list. A method that was looked up before
+(`map(names.__getitem__, ...)`) goes on with the plain ones.
 """
 
 from __future__ import annotations
@@ -121,8 +122,9 @@ def _of_all(name: str) -> Callable[..., Any]:
     """A method of a dictionary that needs all entries."""
     plain = getattr(dict, name)
 
-    def method(asked: _Asked, *given: Any) -> Any:
-        asked.whole()
+    def method(asked: dict[str, Any], *given: Any) -> Any:
+        if isinstance(asked, _Asked):
+            asked.whole()
         return plain(asked, *given)
 
     return method
@@ -141,19 +143,21 @@ class _Asked(dict[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """As of a dictionary; no entry is None."""
-        found = super().get(key)
-        if found is None:
+        found = dict.get(self, key)
+        if found is None and _asks(self):
             found = self.made(key)
         return default if found is None else found
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """As of a dictionary."""
         self.get(key)
-        return super().setdefault(key, default)
+        return dict.setdefault(self, key, default)
 
     def __contains__(self, key: object) -> bool:
         """As of a dictionary."""
-        return super().__contains__(key) or (isinstance(key, str) and self.made(key) is not None)
+        if dict.__contains__(self, key):
+            return True
+        return _asks(self) and isinstance(key, str) and self.made(key) is not None
 
 
 for _name in (
@@ -161,6 +165,11 @@ for _name in (
     *("__repr__", "keys", "values", "items", "pop", "popitem", "copy", "clear"),
 ):
     setattr(_Asked, _name, _of_all(_name))
+
+
+def _asks(held: object) -> bool:
+    """Whether not all is made yet. A method that was looked up when it was not may be called when it is."""
+    return isinstance(held, _Asked | StoredNames)
 
 
 class Whole(dict[str, Postings]):
@@ -229,7 +238,9 @@ class StoredNames(_Names):
 
     def __getitem__(self, number: Any) -> Any:
         """One name, or a list of them for a slice."""
-        found: Any = super().__getitem__(number)
+        found: Any = list.__getitem__(self, number)
+        if not _asks(self):
+            return found
         if found is None and number >= 0 and not self._named.paid:
             found = self[number] = self._named.name(number)
         elif found is None or isinstance(number, slice):

@@ -132,3 +132,18 @@ def test_few_names_and_names_with_the_separator_are_made_at_once(names):
     held = codes(names)
     assert type(held) is Codes
     assert list(held.items()) == [(name, code) for code, name in enumerate(names)]
+
+
+def test_a_method_that_was_looked_up_before_all_was_made_goes_on():
+    held, numbered = stored(), codes()
+    get, contains, keys, name = held.get, held.__contains__, held.keys, numbered.names.__getitem__
+    assert [get(word) for word in WRITTEN] == list(WRITTEN.values())
+    assert type(held) is not Stored
+    assert get("wört3") == 3
+    assert get("other") is None
+    assert contains("wört3")
+    assert not contains("other")
+    assert list(keys()) == list(WRITTEN)
+    assert list(map(name, range(MANY))) == list(WRITTEN)
+    assert type(numbered.names) is not StoredNames
+    assert name(3) == "wört3"

@@ -52,12 +52,19 @@ def test_a_reader_ignores_fields_of_a_later_version():
 
 def test_a_cumulative_receipt_names_gaps_as_pairs():
     receipt = CumulativeReceipt(epoch="b", durable_to=1832, missing=[(1835, 1836)])
-    written = {"epoch": "b", "durable_to": 1832, "missing": [[1835, 1836]], "also_durable": []}
+    written = {
+        "epoch": "b",
+        "durable_to": 1832,
+        "missing": [[1835, 1836]],
+        "also_durable": [],
+        "refused": [],
+        "retry_after_s": None,
+    }
     assert orjson.loads(codec.write(receipt)) == written
 
 
 def test_a_receipt_has_the_fields_of_the_contract():
-    fields = {"id", "channel", "accepted", "error", "problem", "hint", "position", "epoch", "seq"}
+    fields = {"id", "channel", "accepted", "error", "problem", "hint", "position", "epoch", "seq", "retry_after_s"}
     assert orjson.loads(codec.write(Receipt(id="e", channel="event", accepted=True, position=3))).keys() == fields
 
 
