@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -175,8 +175,7 @@ def policies(
         known["full"] = partial(_packets, packs, policy, model, embedder)
         known["needs"] = lambda: where_needs(_packets(packs, replace(policy, bar=0.0), model, embedder))
         for appetite, values in APPETITES.items():
-            wanting = replace(policy, threshold=values.threshold, token_price=values.token_price, bar=values.bar)
-            known[appetite] = partial(_packets, packs, wanting, model, embedder)
+            known[appetite] = partial(_packets, packs, replace(policy, **asdict(values)), model, embedder)
     return known
 
 

@@ -128,8 +128,11 @@ def decide(
     worths = probabilities - threshold - policy.token_price * sight.column(Column.TOKENS)
     silent = scores is not None and likely.max(initial=0.0) < policy.bar and claims.max(initial=0.0) < RULES_BAR
     order = np.lexsort((sight.places, -sight.column(Column.ROW), -worths))
-    worthy = order[worths[order] > 0]
-    left_out = dict.fromkeys(order[len(worthy) :].tolist(), "not worth its tokens")
+    near = probabilities[order] >= policy.least_of_best * probabilities.max(initial=0.0)
+    earns = worths[order] > 0
+    worthy = order[earns & near]
+    left_out = dict.fromkeys(order[~near].tolist(), "far less likely than the best")
+    left_out |= dict.fromkeys(order[~earns].tolist(), "not worth its tokens")
     left_out |= dict.fromkeys(worthy.tolist(), "nothing reaches the bar") if silent else {}
     left_out |= barred
     left_out |= _repeating(candidates, worthy, left_out)

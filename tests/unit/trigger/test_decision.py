@@ -1,5 +1,6 @@
 """What is said: by probability, price, bar, and rules beside a model."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,14 @@ def decided(of: Candidates, scores, policy=POLICY, barred=None) -> Decided:
 
 def left_out(found: Decided) -> dict[int, str | None]:
     return {index: found.left_out.get(index) for index in found.order}
+
+
+def test_what_is_far_less_likely_than_the_best_is_not_said():
+    policy = replace(POLICY, threshold=0.001, token_price=0.0, least_of_best=0.1)
+    found = decided(candidates(sentence(), sentence(), sentence()), [0.9, 0.1, 0.05], policy)
+    assert found.said == [0, 1]
+    assert left_out(found)[2] == "far less likely than the best"
+    assert decided(candidates(sentence(), sentence()), [0.3, 0.05], policy).said == [0, 1]
 
 
 def test_the_most_worthy_comes_first_and_what_is_below_the_threshold_is_not_said():
