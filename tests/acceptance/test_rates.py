@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
 import brokers
 from beforehand.client import PlainAgent
 from beforehand.settings import BrokerSettings
@@ -28,4 +32,10 @@ def test_a_client_over_its_rate_loses_nothing(tmp_path, monkeypatch, caplog):
             assert loud.unconfirmed, "what is over the rate waits"
             assert loud.confirmed(WITHIN_S)
         assert sorted(daemon.rows()) == sorted(f"n{number}" for number in range(COUNT))
+        assert daemon.health()["limited"] == ["shop/loud"]
+        port = str(urlsplit(daemon.url).port)
+        command = [sys.executable, "-m", "beforehand", "doctor", "--json"]
+        where = {"env": {**daemon.environment, "BEFOREHAND_HTTP__PORT": port}, "cwd": tmp_path}
+        told = subprocess.run(command, **where, capture_output=True, text=True, check=False)
+        assert "over their rate: shop/loud" in told.stdout
     assert sum("faster than its daemon takes" in line for line in caplog.messages) == 1
