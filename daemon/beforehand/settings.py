@@ -233,7 +233,7 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  its place is given  the signature is pydantic's
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  its place is given
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags over environment over file."""

@@ -13,6 +13,7 @@ from beforehand.index.segmentation import terms
 from beforehand.memory.claims import Claim, Key, Leaf, Statement, folded, leaves_of, plain
 from beforehand.memory.fact_names import FactNames
 from beforehand.memory.record import FOREVER, Record, Standing
+from beforehand.memory.scenes import apart
 from beforehand.memory.stale import Stale, Trace, Traces
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Authority
@@ -139,7 +140,7 @@ class FactBook:
 
         space: the step's; a fact of another one does not bear on it.
         """
-        near = (key for key in self._names.meant(goal, needs) if not (space and key[2]) or key[2] == space)
+        near = (key for key in self._names.meant(goal, needs) if not apart(space, key[2]))
         records = (self._filed[key].record for key in near)
         stand = ((record.at(at_us), record) for record in records)
         return list(islice((Meant(standing, record) for standing, record in stand if standing is not None), k))

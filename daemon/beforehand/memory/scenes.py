@@ -18,6 +18,11 @@ WHOLE = ""
 """The label of a whole run."""
 
 
+def apart(one: str | None, other: str | None) -> bool:
+    """Whether two labels are of different scenes. What has no label belongs to all."""
+    return bool(one and other) and one != other
+
+
 @dataclass(slots=True)
 class Scenes:
     """Tallies of a run and of its scenes, of which the limits.SCENES that were spoken of last are kept."""
@@ -64,6 +69,6 @@ class Scenes:
         """In a scene that begins, the newest of what belongs to it has happened."""
         scene = Said()
         for row in self.whole.newest(limits.RECENT_EVENTS):
-            if events[row].space in (None, "", label):
+            if not apart(events[row].space, label):
                 scene.take(events[row], shelf, shelf.terms_of(row))
         return scene

@@ -20,6 +20,7 @@ from beforehand.index.segmentation import terms, words
 from beforehand.memory.claims import Claim, Leaf
 from beforehand.memory.record import FOREVER, Record
 from beforehand.memory.remembered import Remembered
+from beforehand.memory.scenes import apart
 
 _WORD: Final = re.compile(r"\w+")
 _SPACED_SCRIPTS: Final = "\u0e00"
@@ -49,7 +50,7 @@ class Trace:
 
     def gone_for(self, event: Remembered, at_us: int, known_us: int) -> bool:
         """Whether it stood once and stands no longer, and the event speaks of the time before that."""
-        if (self.space and event.space and self.space != event.space) or (self.run and self.run != event.run):
+        if apart(self.space, event.space) or (self.run and self.run != event.run):
             return False
         if not any(claim.from_us <= at_us and claim.recorded_us <= known_us for claim in self.claims):
             return False

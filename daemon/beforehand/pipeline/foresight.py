@@ -19,7 +19,7 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.router import Vector, recall
-from beforehand.memory.scenes import WHOLE
+from beforehand.memory.scenes import WHOLE, apart
 from beforehand.memory.session import Session
 from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
@@ -33,7 +33,7 @@ from beforehand.pipeline.shadow import Models, opinion
 from beforehand.pipeline.situations import facts_of, recent_of, situation_of
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
-from beforehand.trigger.candidates import NOT_ASKED, Candidates, gather
+from beforehand.trigger.candidates import NOT_ASKED, Candidates, Find, gather
 from beforehand.trigger.decision import Decided, decide
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
@@ -128,12 +128,9 @@ class Foresight:
         facts = partial(facts_of, memory, step, now_us)
         fired = fire(self._packs, situation_of(memory, session, step, now_us, recent), facts)
         moment = Moment.of(memory, session, step)
-        finds = list(self._find(memory, session, step, fired.firings, now_us))
-        if not self._policy.other_scenes:
-            finds = [find for find in finds if not _of_another_scene(memory.events[find[2].row], step)]
-        candidates = gather(
-            moment, finds, Pool(moment, _glanced(moment, session), {found.row for _, _, found in finds})
-        )
+        found = self._find(memory, session, step, fired.firings, now_us)
+        finds = list(_as_asked(found, memory, step, others=self._policy.other_scenes))
+        candidates = gather(moment, finds, Pool(moment, _glanced(moment, session), {one.row for _, _, one in finds}))
         return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds), fired.faults)
 
     def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
@@ -146,7 +143,7 @@ class Foresight:
 
     def _find(
         self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
-    ) -> Iterator[tuple[str | None, float, Found]]:
+    ) -> Iterator[Find]:
         """Finds of every rule that fired, then what is nearest by words, meaning and time."""
         answered: dict[Recall, list[Found]] = {}
 
@@ -155,13 +152,10 @@ class Foresight:
                 answered[asked] = recall(memory, asked, self._vector(asked.query))
             return answered[asked]
 
-        events = memory.events
         for firing in firings:
             for filled in firing.recalls:
                 for found in ask(_of_this_run(filled, session, now_us)):
-                    asks = not _of_another_scene(events[found.row], step) or events[found.row].kind == "reflection"
-                    score = firing.score / (1 + _FALLING * found.rank)
-                    yield (firing.rule.name, score, found) if asks else (None, 0.0, found)
+                    yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
         run = session.scope.run
         for plain in (
             Recall("exact", step.announcement, step.needs, now_us=now_us, k=_VALUES),
@@ -226,9 +220,17 @@ def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
     return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
 
 
-def _of_another_scene(event: Remembered, step: Step) -> bool:
-    """Whether it was said to somebody else: no rule asks for it then, though the model may. A lesson holds anywhere."""
-    return bool(step.space and event.space) and event.space != step.space
+def _as_asked(finds: Iterator[Find], memory: AgentMemory, step: Step, *, others: bool) -> Iterator[Find]:
+    """Finds as a step with a label takes them: no rule asks for what bears another one, though the model may want it.
+
+    A lesson is asked for wherever it was learned. others: whether what bears another label is taken at all.
+    """
+    for find in finds:
+        event = memory.events[find[2].row]
+        if not apart(step.space, event.space):
+            yield find
+        elif others:
+            yield find if event.kind == "reflection" else (None, 0.0, find[2])
 
 
 def _id_of(memory: AgentMemory, session: Session, candidates: Candidates, index: int, now_us: int) -> str:

@@ -14,7 +14,7 @@ def woven(runs: Sequence[Trajectory], *, labelled: bool, seed: int = 0) -> Traje
 
     labelled: give events and steps the label (`space`) of the run that they come from.
     """
-    draw = random.Random(seed)  # noqa: S311  a seeded draw, no secret  which run goes on, not a secret
+    draw = random.Random(seed)  # noqa: S311  which run goes on, not a secret
     waiting = [(f"r{number}", list(_blocks(run))) for number, run in enumerate(runs)]
     events: list[dict[str, Any]] = []
     spaces: list[str] = []
