@@ -1,7 +1,8 @@
 """The drills, one after the other, on real processes and brokers: what each did to a daemon, in docs/reference.
 
-`python -m tests.drills [NAME ...] [--events N] [--kills N] [--seed N]`. events: of each of two agents; kills: how often
-something is killed or cut in a drill. A drill that ends otherwise than in silence-free order fails, and says how.
+`python -m tests.drills [NAME ...] [--events N] [--kills N] [--seed N] [--seeds N] [--processes N]`. events: of each of
+two agents; kills: how often something is killed or cut in a drill; seeds, processes: of the simulation. A drill that
+ends otherwise than in silence-free order fails, and says how.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def main() -> None:
     asked.add_argument("--kills", type=int, default=10)
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--seeds", type=int, default=100_000, help="of the simulation")
+    asked.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="that play the simulation's seeds")
     chosen = asked.parse_args()
-    size = Size(chosen.events, chosen.kills, chosen.seed, chosen.seeds)
+    size = Size(chosen.events, chosen.kills, chosen.seed, chosen.seeds, chosen.processes)
     failed = []
     for name in chosen.names or DRILLS:
         print(f"{name} ...", end=" ", flush=True)
@@ -58,7 +60,7 @@ def write(name: str, row: str) -> None:
     system = f"{platform.system()} {platform.release()}"
     machine = f"{system}, {os.cpu_count()} processors, Python {platform.python_version()}"
     lines = [line if not line.startswith("Machine: ") else f"Machine: {machine}." for line in before.splitlines()]
-    PAGE.write_text("\n".join([*lines, *head, *rows.values(), "", after]))
+    PAGE.write_text("\n".join([*lines, *head, *rows.values(), "", after]).rstrip() + "\n")
 
 
 if __name__ == "__main__":

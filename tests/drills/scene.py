@@ -38,12 +38,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long a drill lasts. events: of each of two agents; kills: how often something is killed; seeds: simulated."""
+    """How long a drill lasts. events: of each of two agents; kills: how often something is killed.
+
+    seeds: of the simulation, played by so many processes.
+    """
 
     events: int = 600
     kills: int = 2
     seed: int = 1
     seeds: int = 20
+    processes: int = 1
 
 
 @contextlib.contextmanager

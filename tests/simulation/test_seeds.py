@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import structlog
 
-from beforehand import assembly, limits
+from beforehand import assembly
 from beforehand.lifecycle.daemon import Daemon
 from simulation.simulated import FAULTS, SETTINGS, Simulation
 
@@ -19,10 +19,9 @@ def parts():
 
 
 @pytest.fixture(autouse=True)
-def quiet(monkeypatch):
-    """No log, and records of packets that wait longer for each other: fewer turns of the loop for each seed."""
+def quiet():
+    """No log."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))
-    monkeypatch.setattr(limits, "RECORD_EVERY_S", 0.1)
     yield
     structlog.reset_defaults()
 

@@ -206,15 +206,21 @@ class Daemon:
 
     async def _record(self) -> None:
         """Put packets and decisions on disk behind their publication."""
+        records = self.pipeline.packets.records
         while True:
+            await records.kept.wait()
             await asyncio.sleep(limits.RECORD_EVERY_S)
-            await self.pipeline.packets.record()
+            records.kept.clear()
+            await records.store()
 
     async def _keep(self) -> None:
         """Put vectors on disk behind their messages, many at once: whoever loses one makes it anew."""
+        vectors = self.pipeline.memories.vectors
         while True:
+            await vectors.kept.wait()
             await asyncio.sleep(limits.KEEP_EVERY_S)
-            await self.pipeline.memories.vectors.store()
+            vectors.kept.clear()
+            await vectors.store()
 
 
 async def _cancelled(tasks: list[asyncio.Task[None]]) -> None:

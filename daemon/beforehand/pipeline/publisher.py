@@ -39,7 +39,7 @@ class Publisher:
         self._standing: dict[str, Outgoing] = {}
         self._busy: set[str] = set()
         self._plain_next = False
-        self._wake = asyncio.Event()
+        self._idle: deque[asyncio.Event] = deque()
 
     def put(self, outgoing: Outgoing) -> None:
         """Hand over; returns at once. Past limits.PENDING_PACKETS waiting topics the oldest gives way."""
@@ -48,7 +48,7 @@ class Publisher:
         else:
             self._plain.append(outgoing)
         self._drop_oldest()
-        self._wake.set()
+        self._call()
 
     def _drop_oldest(self) -> None:
         """Keep what waits within its bounds; what goes is counted."""
@@ -72,13 +72,20 @@ class Publisher:
             await self._send(outgoing)
 
     async def _work(self) -> None:
+        called = asyncio.Event()
         while True:
             outgoing = self._next()
             if outgoing is None:
-                self._wake.clear()
-                await self._wake.wait()
+                called.clear()
+                self._idle.append(called)
+                await called.wait()
                 continue
             await self._send(outgoing)
+
+    def _call(self) -> None:
+        """One worker looks again, if one has nothing to do: to wake all for each message costs more than to send it."""
+        if self._idle:
+            self._idle.pop().set()
 
     def _next(self) -> Outgoing | None:
         """The next message whose topic nobody is publishing to; packets and receipts take turns."""
@@ -117,7 +124,7 @@ class Publisher:
             if outgoing.retain:
                 self._busy.discard(outgoing.topic)
                 if self._retained:
-                    self._wake.set()
+                    self._call()
 
     def _put_back(self, outgoing: Outgoing) -> None:
         """Wait for the broker, unless something newer for the topic already does."""

@@ -26,6 +26,7 @@ _log = structlog.get_logger()
 class Records:
     """Every packet that was sent, by id, in order, until the journal has it; `recent`: those that may be rated soon.
 
+    `kept` is set when a packet is noted; whoever stores behind the packets waits for that, and clears it.
     What explains the decision is written out when it is stored, not on the way of the step.
     """
 
@@ -33,11 +34,13 @@ class Records:
     measures: Measures
     waiting: dict[str, tuple[Packet, bytes, Foreseen]] = field(default_factory=dict)
     recent: OrderedDict[str, Packet] = field(default_factory=OrderedDict)
+    kept: asyncio.Event = field(default_factory=asyncio.Event)
     _storing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def keep(self, packet: Packet, written: bytes, foreseen: Foreseen) -> None:
         """Note a packet that was sent."""
         self.waiting[packet.id] = packet, written, foreseen
+        self.kept.set()
         if packet.final:
             self.recent[packet.id] = packet
             if len(self.recent) > limits.RATED_PACKETS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ class Wanted:
 class EventVectors:
     """Vectors of all agents' events. `others`: vectors that the journal has of other embedders, by fingerprint.
 
+    `kept` is set when a vector is noted for the journal; whoever stores behind the events waits for it, and clears it.
     A vector of another embedder is never read: the event is embedded anew when its agent is touched.
     """
 
@@ -40,6 +42,7 @@ class EventVectors:
     others: dict[str, int] = field(default_factory=dict)
     failing: str | None = None
     """Why the text embedded last has no vector; None when it has."""
+    kept: asyncio.Event = field(default_factory=asyncio.Event)
     _waiting: dict[int, VectorRecord] = field(default_factory=dict)
 
     @property
@@ -106,6 +109,7 @@ class EventVectors:
         if self.fingerprint is None:
             return
         self._waiting[position] = VectorRecord(position, self.fingerprint, vector)
+        self.kept.set()
         if len(self._waiting) > limits.UNRECORDED_VECTORS:
             del self._waiting[next(iter(self._waiting))]
 

@@ -78,3 +78,35 @@ def test_what_was_on_its_way_when_the_publisher_ended_is_published_by_drain():
         assert sorted(bus.published) == [("a", b"1"), ("b", b"2")]
 
     asyncio.run(play())
+
+
+def test_one_publish_that_hangs_holds_up_only_its_topic():
+    async def play():
+        bus = Bus()
+        bus.lost = False
+        stuck = asyncio.Event()
+        publish = bus.publish
+
+        async def hanging(topic, payload, **_):
+            if topic == "a":
+                await stuck.wait()
+            await publish(topic, payload)
+
+        bus.publish = hanging
+        publisher = Publisher(bus, VirtualClock(), RecordedMeasures())
+        running = asyncio.create_task(publisher.run())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # all workers wait now
+        for topic, payload in (("a", b"1"), ("a", b"2"), ("b", b"3"), ("a", b"4"), ("b", b"5")):
+            publisher.put(Outgoing(topic, payload, retain=True))
+            for _ in range(3):
+                await asyncio.sleep(0)
+        assert bus.published == [("b", b"3"), ("b", b"5")]
+        stuck.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert bus.published[2:] == [("a", b"1"), ("a", b"4")]
+        running.cancel()
+        await asyncio.wait([running])
+
+    asyncio.run(play())

@@ -6,6 +6,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from beforehand.errors import BusUnavailable, PublishRefused
 
@@ -30,6 +31,7 @@ class Will:
     payload: bytes
 
 
+@lru_cache(4_096)
 def matches(topic_filter: str, topic: str) -> bool:
     """Whether an MQTT filter selects a topic (MQTT 5.0, section 4.7)."""
     wanted, levels = topic_filter.split("/"), topic.split("/")
