@@ -46,7 +46,7 @@ class Ascending:
     def __init__(self) -> None:
         self._rows: RowArray = np.arange(0, dtype=np.int64)
 
-    def __call__(self, start: int, stop: int) -> RowArray:
+    def rows(self, start: int, stop: int) -> RowArray:
         """Rows start, ..., stop - 1 as a read-only view."""
         if stop > len(self._rows):
             rows = np.arange(grown(len(self._rows), stop), dtype=np.int64)

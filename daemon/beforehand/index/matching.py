@@ -65,8 +65,10 @@ class Positions:
         """The first failure past a row, in the order of arrival."""
         failures, runs = self.failures, self._columns.run_cells
         place = bisect_right(failures, after)
+        if run is None:
+            return failures[place] if place < len(failures) else None
         for row in failures[place : place + _BY_HAND]:
-            if run is None or runs[row] == run:
+            if runs[row] == run:
                 return row
         return self.first(FAILED, run, after + 1, self._columns.size) if place + _BY_HAND < len(failures) else None
 

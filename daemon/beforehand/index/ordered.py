@@ -16,9 +16,9 @@ from beforehand.index.columns import NONE, Columns, RowArray
 from beforehand.index.matching import Positions
 from beforehand.index.sorted_rows import SortedRows
 from beforehand.index.steps import StepOrder
-from beforehand.index.strand import Counts, Strand
+from beforehand.index.strand import Strand
 
-_EMPTY = Strand()
+_EMPTY = Strand(Columns())
 
 
 class OrderedEvents:
@@ -28,7 +28,7 @@ class OrderedEvents:
 
     def __init__(self) -> None:
         self._columns = Columns()
-        self._all = Strand()
+        self._all = Strand(self._columns)
         self._runs: dict[int, Strand] = {}
         self._positions = Positions(self._columns)
         self._by_time = SortedRows()
@@ -82,37 +82,14 @@ class OrderedEvents:
         if step >= 0:
             self._by_step.add(step, row, columns.step)
         self._all.append(row)
-        self._stand(run, row, count)
-        return row
-
-    def _stand(self, run: int, row: int, count: tuple[int, int] | None) -> None:
-        """Put a new row into the order of its run."""
         strand = self._runs.get(run)
         if strand is None:
-            strand = self._runs[run] = Strand()
-        follower = None if count is None else self._follower(strand, row, count)
-        if follower is not None:
-            self._insert(strand, row, follower)
-            return
-        place = strand.append(row)
-        if not strand.arrival:
-            self._columns.set_places(strand.view(place, place + 1), place)
-
-    def _follower(self, strand: Strand, row: int, count: tuple[int, int]) -> int | None:
-        if strand.counts is None:
-            strand.counts = Counts()
-        return strand.counts.add(count, row)
-
-    def _insert(self, strand: Strand, row: int, follower: int) -> None:
-        """Put a late row before the one that it must stand before."""
-        place = self._place(strand, follower)
-        changed = 0 if strand.arrival else place
-        strand.insert(place, row)
-        self._columns.set_places(strand.view(changed, strand.size), changed)
-
-    def _place(self, strand: Strand, row: int) -> int:
-        """The place of a row of this run."""
-        return strand.cut(row) if strand.arrival else int(self._columns.place[row])
+            strand = self._runs[run] = Strand(columns)
+        if count is None:
+            strand.append(row)
+        else:
+            strand.add(row, count)
+        return row
 
     # --- order ---
 
@@ -130,37 +107,39 @@ class OrderedEvents:
     def after(self, x: int, limit: int, run: int | None = None) -> RowArray:
         """At most `limit` events right after row x. An x of another run stands where it arrived."""
         strand = self._strand(run)
-        start = self._cut(strand, x, run)[1]
+        start = strand.after(x)
         return strand.view(start, max(min(start + limit, strand.size), start))
 
     def before(self, x: int, limit: int, run: int | None = None) -> RowArray:
         """At most `limit` events right before row x, oldest first."""
         strand = self._strand(run)
-        stop = self._cut(strand, x, run)[0]
+        stop = strand.before(x)
         return strand.view(min(max(stop - limit, 0), stop), stop)
 
     def between(self, x: int, y: int, run: int | None = None) -> RowArray:
         """Events between rows x and y, without them, whichever comes first."""
         strand = self._strand(run)
-        (x_low, x_high), (y_low, y_high) = self._cut(strand, x, run), self._cut(strand, y, run)
-        start, stop = (x_high, y_low) if x_low <= y_low else (y_high, x_low)
+        start, stop = strand.after(x), strand.before(y)
+        if start > stop:
+            start, stop = strand.after(y), strand.before(x)
         return strand.view(start, max(start, stop))
 
     def stretch(self, x: int, y: int, run: int | None = None) -> RowArray:
         """Events from row x to row y, both with them (when they are of this run), whichever comes first."""
         strand = self._strand(run)
-        (x_low, x_high), (y_low, y_high) = self._cut(strand, x, run), self._cut(strand, y, run)
-        return strand.view(min(x_low, y_low), max(x_high, y_high))
+        start = min(strand.before(x), strand.before(y))
+        return strand.view(start, max(strand.after(x), strand.after(y)))
 
     def place(self, x: int, run: int | None = None) -> int:
         """How many events of the order stand before row x."""
-        return self._cut(self._strand(run), x, run)[0]
+        return self._strand(run).before(x)
 
     # --- time ---
 
     def during(self, from_us: int | None, to_us: int | None, run: int | None = None) -> RowArray:
         """Events with from_us <= at_us < to_us in the order of their times, ties by arrival. None: no bound."""
-        return self._of_run(self._by_time.between(from_us, to_us, self._columns.at_cells), run)
+        rows = self._by_time.between(from_us, to_us, self._columns.at_cells)
+        return self._of_run(rows, self._strand(run), run)
 
     # --- steps ---
 
@@ -208,22 +187,15 @@ class OrderedEvents:
     def _strand(self, run: int | None) -> Strand:
         return self._all if run is None else self._runs.get(run, _EMPTY)
 
-    def _cut(self, strand: Strand, x: int, run: int | None) -> tuple[int, int]:
-        """Places of the order at which "before x" ends and "after x" begins."""
-        own = self._columns.run_cells[x]
-        place = self._place(strand, x) if own == run else strand.cut(x)
-        return place, place + (own == run or (run is None and own != NONE))
-
-    def _of_run(self, rows: RowArray, run: int | None) -> RowArray:
-        """Those of the rows that belong to the run."""
-        if run is not None and (len(self._runs) > 1 or run not in self._runs):
-            rows = rows[self._columns.run[rows] == run]
-        return rows
+    def _of_run(self, rows: RowArray, strand: Strand, run: int | None) -> RowArray:
+        """Those of the rows that belong to the run, whose strand this is."""
+        return rows if strand.size == self._all.size else rows[self._columns.run[rows] == run]
 
     def _ordered(self, rows: RowArray, run: int | None) -> RowArray:
         """Those of the rows that belong to the run, in its order."""
-        rows = self._of_run(rows, run)
-        if not self._strand(run).arrival:
+        strand = self._strand(run)
+        rows = self._of_run(rows, strand, run)
+        if not strand.arrival:
             return rows[np.argsort(self._columns.place[rows])]
         return rows if self._by_step.plain else np.sort(rows)
 

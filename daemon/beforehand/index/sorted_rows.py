@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from beforehand.index.columns import RowArray, ascending, grown
 
+_NEAR: Final = 256
+"""How far past its beginning the end of a window is looked for first: most windows are short."""
 LATE_ROWS: Final = 4096
 """Rows that wait for a query at most before they are merged unasked; a Python number is 32 bytes, a row here is 12."""
 
@@ -67,11 +69,13 @@ class SortedRows:
         """Rows whose value v has low <= v < high, by (value, arrival). None: no bound."""
         if self._late_rows:
             self._merge()
-        values = column if self._plain else self._values.data
-        start = 0 if low is None else bisect_left(values, low, 0, self._size)
-        stop = self._size if high is None else bisect_left(values, high, start, self._size)
+        values, stop = column if self._plain else self._values.data, self._size
+        start = 0 if low is None else bisect_left(values, low, 0, stop)
+        if high is not None:
+            near = start + _NEAR
+            stop = bisect_left(values, high, start, near if near < stop and values[near] >= high else stop)
         if self._plain:
-            return ascending(start, max(start, stop))
+            return ascending.rows(start, stop)
         return self._rows[start:stop].astype(np.int64)
 
     def remove(self, rows: RowArray, column: NDArray[np.signedinteger]) -> None:
@@ -89,7 +93,7 @@ class SortedRows:
         """Go on with arrays of our own."""
         self._plain = False
         self._values = column[: self._size].astype(np.int64)
-        self._rows = ascending(0, self._size).astype(np.int32)
+        self._rows = ascending.rows(0, self._size).astype(np.int32)
 
     def _reserve(self, needed: int) -> None:
         if needed > len(self._values):

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from beforehand.index.columns import RowArray, ascending, grown
+from beforehand.index.columns import Columns, RowArray, ascending, grown
 
 _INT_MAX: Final = 2**31 - 1
 
@@ -16,19 +16,21 @@ _INT_MAX: Final = 2**31 - 1
 class Strand:
     """Rows of one run, in its order; only two numbers while they are contiguous, an array once they are not.
 
-    A run's order is its order of arrival unless its events count: then a late one is put where its count says.
+    A run's order is its order of arrival unless its events count: then a late one is put where its count says, and the
+    column `place` has each row's place.
     """
 
-    __slots__ = ("_cells", "_first", "_rows", "arrival", "counts", "size")
+    __slots__ = ("_cells", "_columns", "_counts", "_first", "_rows", "arrival", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
         self._first = 0
         self._rows: RowArray | None = None
-        self._cells = ascending(0, 0).data
+        self._cells = ascending.rows(0, 0).data
+        self._counts: Counts | None = None
         self.size = 0
         self.arrival = True
         """Whether the rows ascend, that is, whether the order of the run is the order of arrival."""
-        self.counts: Counts | None = None
 
     @property
     def contiguous(self) -> bool:
@@ -38,38 +40,49 @@ class Strand:
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return (0 if self._rows is None else self._rows.nbytes) + (0 if self.counts is None else self.counts.nbytes)
+        return (0 if self._rows is None else self._rows.nbytes) + (0 if self._counts is None else self._counts.nbytes)
 
-    def append(self, row: int) -> int:
-        """Put a row at the end; its place in the run."""
+    def append(self, row: int) -> None:
+        """Put a row at the end."""
         place = self.size
         self.size = place + 1
         if self._rows is None:
             if place == 0:
                 self._first = row
             if row == self._first + place:
-                return place
-            self._hold(np.array(ascending(self._first, self._first + place)))
+                return
+            self._hold(np.array(ascending.rows(self._first, self._first + place)))
         if place == len(self._cells):
             longer = np.empty(grown(place, place + 1), np.int64)
             longer[:place] = self.view(0, place)
             self._hold(longer)
         self._cells[place] = row
-        return place
+        if not self.arrival:
+            self._set_places(place)
 
-    def insert(self, place: int, row: int) -> None:
-        """Put a late row where it belongs. O(rows of the run); views handed out before keep their contents."""
+    def add(self, row: int, count: tuple[int, int]) -> None:
+        """Put a counted row before the first one of a greater count. O(rows of the run) when there is one."""
+        if self._counts is None:
+            self._counts = Counts()
+        follower = self._counts.add(count, row)
+        if follower is None:
+            self.append(row)
+            return
+        place = self.before(follower)
         self._hold(np.insert(self.view(0, self.size), place, row))
         self.size += 1
+        self._set_places(0 if self.arrival else place)
         self.arrival = False
 
-    def remove(self, places: RowArray) -> None:
-        """Take the rows at these places out. O(rows of the run)."""
-        if self.counts is not None:
-            for place in places.tolist():
-                self.counts.remove(self.row(place))
-        self._hold(np.delete(self.view(0, self.size), places))
-        self.size -= len(places)
+    def remove(self, rows: list[int]) -> None:
+        """Take some of its rows out. O(rows of the run); views handed out before keep their contents."""
+        if self._counts is not None:
+            for row in rows:
+                self._counts.remove(row)
+        self._hold(np.delete(self.view(0, self.size), [self.before(row) for row in rows]))
+        self.size -= len(rows)
+        if not self.arrival:
+            self._set_places(0)
 
     def row(self, place: int) -> int:
         """The row at a place."""
@@ -78,17 +91,35 @@ class Strand:
     def view(self, start: int, stop: int) -> RowArray:
         """Rows at places start, ..., stop - 1; to be read, not written."""
         if self._rows is None:
-            return ascending(self._first + start, self._first + stop)
+            return ascending.rows(self._first + start, self._first + stop)
         return self._rows[start:stop]
 
-    def cut(self, row: int) -> int:
-        """The place at which a row of another run stands: right after all of this run's rows that came before it."""
+    def before(self, row: int) -> int:
+        """How many rows stand before a row. One of another run stands right after the last that came before it."""
         if self._rows is None:
-            return min(max(row - self._first, 0), self.size)
+            place = row - self._first
+            return min(place, self.size) if place > 0 else 0
         if self.arrival:
             return bisect_left(self._cells, row, 0, self.size)
+        place = int(self._columns.place[row])
+        if self._has(row, place):
+            return place
         earlier = np.flatnonzero(self._rows[: self.size] < row)
         return int(earlier[-1]) + 1 if len(earlier) else 0
+
+    def after(self, row: int) -> int:
+        """How many rows stand up to a row, itself included."""
+        if self.arrival:
+            return self.before(row + 1)
+        place = self.before(row)
+        return place + self._has(row, place)
+
+    def _has(self, row: int, place: int) -> bool:
+        return place < self.size and self._cells[place] == row
+
+    def _set_places(self, first: int) -> None:
+        """Write down the places from the first that changed on."""
+        self._columns.set_places(self.view(first, self.size), first)
 
     def _hold(self, rows: RowArray) -> None:
         self._rows = rows

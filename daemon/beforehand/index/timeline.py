@@ -60,16 +60,18 @@ class Timeline(OrderedEvents):
 
     def next(self, x: int, match: Match, run: int | None = None) -> int | None:
         """The first match after row x."""
-        return self.first(match, self._cut(self._strand(run), x, run)[1], None, run)
+        return self.first(match, self._strand(run).after(x), None, run)
 
     def previous(self, x: int, match: Match, run: int | None = None) -> int | None:
         """The last match before row x."""
-        return self.last_match(match, 0, self._cut(self._strand(run), x, run)[0], run)
+        return self.last_match(match, 0, self._strand(run).before(x), run)
 
     def next_failure(self, x: int, run: int | None = None) -> int | None:
         """The first failure after row x."""
         strand = self._strand(run)
-        return self._positions.next_failure(x, self._only(run)) if strand.arrival else self.next(x, FAILED, run)
+        if not strand.arrival:
+            return self.next(x, FAILED, run)
+        return self._positions.next_failure(x, None if strand.size == self._all.size else run)
 
     def previous_failure(self, x: int, run: int | None = None) -> int | None:
         """The last failure before row x."""
@@ -81,7 +83,7 @@ class Timeline(OrderedEvents):
         """The first match in a range."""
         strand, start, stop = self._range(start, stop, run)
         if strand.arrival:
-            return self._positions.first(match, self._only(run), *self._rows(strand, start, stop))
+            return self._positions.first(match, self._only(strand, run), *self._rows(strand, start, stop))
         rows = self.matching(match, start, stop, run)
         return int(rows[0]) if len(rows) else None
 
@@ -91,7 +93,7 @@ class Timeline(OrderedEvents):
         """The last match in a range."""
         strand, start, stop = self._range(start, stop, run)
         if strand.arrival:
-            return self._positions.last(match, self._only(run), *self._rows(strand, start, stop))
+            return self._positions.last(match, self._only(strand, run), *self._rows(strand, start, stop))
         rows = self.matching(match, start, stop, run)
         return int(rows[-1]) if len(rows) else None
 
@@ -99,7 +101,7 @@ class Timeline(OrderedEvents):
         """How many events of a range match."""
         strand, start, stop = self._range(start, stop, run)
         if strand.arrival:
-            return self._positions.count(match, self._only(run), *self._rows(strand, start, stop))
+            return self._positions.count(match, self._only(strand, run), *self._rows(strand, start, stop))
         return len(self.matching(match, start, stop, run))
 
     def matching(
@@ -108,7 +110,7 @@ class Timeline(OrderedEvents):
         """The events of a range that match, in its order."""
         strand, start, stop = self._range(start, stop, run)
         if strand.arrival:
-            return self._positions.all(match, self._only(run), *self._rows(strand, start, stop))
+            return self._positions.all(match, self._only(strand, run), *self._rows(strand, start, stop))
         rows = strand.view(start, stop)
         return rows[self._positions.mask(match, run, rows)]
 
@@ -185,12 +187,8 @@ class Timeline(OrderedEvents):
         if len(in_steps):
             self._by_step.remove(in_steps, columns.step)
         for run in np.unique(columns.run[places]).tolist():
-            strand = self._runs[run]
-            own = places[columns.run[places] == run].tolist()
-            strand.remove(np.array([self._place(strand, row) for row in own]))
-            if not strand.arrival:
-                columns.set_places(strand.view(0, strand.size), 0)
-        self._all.remove(np.searchsorted(self._all.view(0, self._all.size), places))
+            self._runs[run].remove(places[columns.run[places] == run].tolist())
+        self._all.remove(places.tolist())
         columns.erase(places)
         self._tree.changed(places)
 
@@ -220,9 +218,9 @@ class Timeline(OrderedEvents):
             depth, level, start, stop, from_us, to_us, self._tree.aggregate(start, stop), _frequencies(codes)
         )
 
-    def _only(self, run: int | None) -> int | None:
-        """The run to filter by; None when there is no other."""
-        return None if len(self._runs) == 1 and run in self._runs else run
+    def _only(self, strand: Strand, run: int | None) -> int | None:
+        """The run to filter by; None when its strand has all there is."""
+        return None if strand.size == self._all.size else run
 
     def _range(self, start: int | None, stop: int | None, run: int | None) -> tuple[Strand, int, int]:
         strand = self._strand(run)
