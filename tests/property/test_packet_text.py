@@ -114,6 +114,7 @@ choices = st.builds(
     tool=st.one_of(st.none(), texts),
     conflicts=st.lists(claims, max_size=2).map(tuple),
     about=texts,
+    beside=st.lists(texts, max_size=3).map(tuple),
     keep=st.lists(st.tuples(st.integers(-5, 80), st.integers(-5, 80)), max_size=2).map(tuple),
 )
 

@@ -8,29 +8,36 @@ cheaper than the first. Items are therefore
 bought in bundles: the first bundle of a line is the set of its items with the greatest worth for its cost, prefix
 included (some of the densest, as for any fractional programme: Dinkelbach 1967); what remains of a line is bought item
 by item. Bundles of all lines are taken in order of density and left out when they do not fit, which is Dantzig's greedy
-rule for the knapsack (1957). A larger budget therefore never carries less worth (excerpts that fill the end aside).
+rule for the knapsack (1957). A larger budget therefore never carries less worth (excerpts that fill the end aside). A
+packet is bounded in items, too, of which density knows nothing: where that bound is met, the most worthy memories that
+it leaves room for are bought by themselves, and what carries more worth is taken.
 
 A long text is offered in two steps: a short excerpt, which has most of its worth, and the rest of it. What still fits
 at the end is filled with an excerpt of the most worthy memory that was left out, so that a small budget gets something
-rather than nothing (case P2).
+rather than nothing (case P2). Last, ids of a list get what tells them apart (`Choice.beside`): it never takes the room
+of anything that was chosen.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from beforehand import limits
 from beforehand.context import rendering
 from beforehand.context.choice import Choice
-from beforehand.context.pieces import LEAST_CHARS, Piece, pieces_of, shortened, size_of
+from beforehand.context.pieces import LEAST_CHARS, Piece, pieces_of, shortened, size_of, with_beside
 from beforehand.context.rendering import arranged, render
 from beforehand.index.tokens import QUARTERS, count_tokens
 
 HEADER_BYTES: Final = 10 * 1_024
 """A packet's JSON without its items, reasons and ids in their longest form included."""
+
+_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,22 @@ def fit(choices: Sequence[Choice], budget_tokens: int) -> Fitted:
     A memory that is already shown as the other side of a conflict, or in the same words, is not shown again. With a
     budget of 0 (or less, which settings refuse) nothing is bought.
     """
-    purse = _Purse(budget_tokens)
     pieces = pieces_of(choices)
+    purse = _bought(pieces, budget_tokens)
+    if len(purse.bought) == limits.PACKET_ITEMS < len(choices):
+        purse = max(purse, _bought(_most_worthy(pieces), budget_tokens), key=attrgetter("worth"))
+    _fill(purse, pieces)
+    _tell_apart(purse)
+    shown = arranged(piece.shown for piece in purse.bought.values())
+    by_order = {piece.shown.order: piece for piece in purse.bought.values()}
+    items = tuple(by_order[one.order] for one in shown)
+    rendered = render(shown)
+    return Fitted(items, rendered, count_tokens(rendered), len(choices) - len(items))
+
+
+def _bought(pieces: Sequence[Piece], budget_tokens: int) -> _Purse:
+    """A purse of `budget_tokens` after the greedy rule."""
+    purse = _Purse(budget_tokens)
     lines: dict[str, list[Piece]] = defaultdict(list)
     for piece in pieces:
         lines[piece.shown.prefix].append(piece)
@@ -71,20 +92,25 @@ def fit(choices: Sequence[Choice], budget_tokens: int) -> Fitted:
         if not purse.buy(bundle.pieces):
             for piece in bundle.pieces:
                 purse.buy((piece,))
-    _fill(purse, pieces)
-    shown = arranged(piece.shown for piece in purse.bought.values())
-    by_order = {piece.shown.order: piece for piece in purse.bought.values()}
-    items = tuple(by_order[one.order] for one in shown)
-    rendered = render(shown)
-    return Fitted(items, rendered, count_tokens(rendered), len(choices) - len(items))
+    return purse
+
+
+def _most_worthy(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of as many memories as a packet has room for."""
+    worth: dict[str, float] = defaultdict(float)
+    for piece in pieces:
+        worth[piece.of.id] += piece.worth
+    kept = set(sorted(worth, key=lambda one: (-worth[one], one))[: limits.PACKET_ITEMS])
+    return [piece for piece in pieces if piece.of.id in kept]
 
 
 class _Purse:
-    """What is left of the three bounds: quarters of tokens, bytes, items."""
+    """What is left of the three bounds: quarters of tokens, bytes, items. worth: of all that was bought."""
 
     def __init__(self, budget_tokens: int) -> None:
         self.quarters = budget_tokens * QUARTERS - rendering.FRAME_QUARTERS
         self.bytes = limits.PACKET_BYTES - HEADER_BYTES
+        self.worth = 0.0
         self.bought: dict[str, Piece] = {}
         self.prefixes: set[str] = set()
         self.records: set[_Record] = set()
@@ -110,6 +136,7 @@ class _Purse:
         if size > self.bytes:
             return False
         self.quarters -= cost
+        self.worth += sum(piece.worth for piece in pieces)
         self.bytes -= size
         self.prefixes.add(prefix)
         if records:
@@ -163,3 +190,31 @@ def _fill(purse: _Purse, pieces: list[Piece]) -> None:
         shorter = shortened(piece, purse.quarters - purse.cost_of_line(piece.shown.prefix))
         if shorter is not None:
             purse.buy((shorter,))
+
+
+def _tell_apart(purse: _Purse) -> None:
+    """What tells the named records apart, into the room that is left.
+
+    First those that are what the user speaks of, by the values that stand in what is told of the user's; then the most
+    worthy.
+    """
+    bare = [piece for piece in purse.bought.values() if piece.of.choice.beside]
+    if not bare:
+        return
+    said: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for piece in purse.bought.values():
+        said[piece.shown.prefix, piece.shown.head].add(piece.shown.text)
+    asked = _worded(" ".join(piece.text for piece in purse.bought.values() if piece.of.choice.authority == "user"))
+    spoken = {
+        piece.of.id: sum(_worded(one.rpartition(": ")[2]) in asked for one in piece.of.choice.beside) for piece in bare
+    }
+    bare.sort(key=lambda piece: (-spoken[piece.of.id], -piece.worth, piece.shown.order))
+    for piece in bare:
+        more = with_beside(piece, said[piece.shown.prefix, piece.shown.head])
+        if more is not None:
+            purse.buy((more,))
+
+
+def _worded(text: str) -> str:
+    """The words of `text` between blanks, so that words stand in it or do not."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "

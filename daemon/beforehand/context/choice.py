@@ -40,6 +40,8 @@ class Choice(NamedTuple):
     conflicts: claims of others about the same thing; the choice is shown together with them.
     note: what is known of how it came to be; shown behind it, and no part of what it is.
     about: the leaf that names its record (`order_id: W7`), with which `text` begins or, in brackets, ends.
+    beside: what else its record says, by which a reader tells it from others like it, when `text` is `about` alone; no
+    part of what it is, and said where room is left.
     """
 
     kind: ItemKind
@@ -59,6 +61,7 @@ class Choice(NamedTuple):
     conflicts: tuple[Claim, ...] = ()
     note: str = ""
     about: str = ""
+    beside: tuple[str, ...] = ()
     why: tuple[Why, ...] = ()
     keep: tuple[tuple[int, int], ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final, NamedTuple
 
 import orjson
@@ -69,6 +69,22 @@ def shortened(piece: Piece, room: int) -> Piece | None:
             return shorter
         chars = min(chars - 1, chars * room // shorter.cost)
     return None
+
+
+def with_beside(piece: Piece, said: Container[str]) -> Piece | None:
+    """`piece`, which names a record and no more, with what the record says beside it; None when that is nothing new.
+
+    said: texts that stand behind the name already.
+    """
+    head = piece.shown.head
+    if not head or piece.shown.text:
+        return None
+    below = rendering.SEPARATOR.join(text for text in map(quote, piece.of.choice.beside) if text and text not in said)
+    text = f"{piece.text} ({below})"
+    if not below or len(text) > limits.ITEM_CHARS:
+        return None
+    cost = rendering.record_quarters(head) + rendering.BRACES_QUARTERS + rendering.text_quarters(below)
+    return piece._replace(text=text, shown=piece.shown._replace(text=below), cost=cost, worth=0.0, rest=True)
 
 
 def source_of(choice: Choice) -> str | None:

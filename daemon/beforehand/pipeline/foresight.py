@@ -21,6 +21,7 @@ from beforehand.memory.remembered import Remembered
 from beforehand.memory.router import Vector, recall
 from beforehand.memory.scenes import WHOLE, apart
 from beforehand.memory.session import Session
+from beforehand.memory.shelf import Column
 from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import ItemKind, Why
@@ -31,6 +32,7 @@ from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.runbook import Runbook
 from beforehand.pipeline.shadow import Models, opinion
 from beforehand.pipeline.situations import facts_of, recent_of, situation_of
+from beforehand.pipeline.variants import told_apart
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
 from beforehand.trigger.candidates import NOT_ASKED, Candidates, Find, gather
@@ -101,8 +103,8 @@ class Foresight:
         candidates, held = _cooled(matter, memory, session, step, book, now_us)
         utility = Utility.of(memory.useful, step, candidates)
         likely = scores if scores is None or utility is None else utility.of_model(scores)
-        said = (index for index in held if likely is None or likely[index] < LIKELY)
-        why = dict.fromkeys(said, "said within its cooldown")
+        quiet = (index for index in held if likely is None or likely[index] < LIKELY)
+        why = dict.fromkeys(quiet, "said within its cooldown")
         why |= barred(memory, session, step, candidates, self._policy.window_events, now_us)
         decided = alone(decide(candidates, scores, self._policy, why, utility))
         shadow = self._shadow
@@ -115,9 +117,10 @@ class Foresight:
         if self._policy.workflows:
             choices += advised(memory, session, step, book, now_us)
         model = "none" if self._model is None else self._model.card.name
-        choices += [
-            _said(memory, session, decided, index, now_us, model) for index in decided.said[: limits.PACKET_ITEMS]
-        ]
+        said = decided.said[: limits.PACKET_ITEMS]
+        items = [_said(memory, session, decided, index, now_us, model) for index in said]
+        roomy = candidates.sight.column(Column.TOKENS)[said].sum() < self._policy.budget_tokens
+        choices += told_apart(items, candidates, said) if roomy else items
         seen, finds = len(memory.events), matter.finds
         return Foreseen(choices, self.missing, seen, matter.firings, decided, finds, matter.faults, shadow=other)
 

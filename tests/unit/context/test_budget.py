@@ -104,3 +104,62 @@ def test_the_smallest_packet_is_bought_by_exactly_its_cost():
     cost = count_tokens(fit(choices, 100).rendered)
     assert fit(choices, cost).tokens == cost
     assert fit(choices, cost - 1).tokens == 0
+
+
+def variants(count=3, **more):
+    """Ids of a list, each with what tells it apart."""
+    sizes = "SML"
+    return [
+        said(f"item_id: 11{n}", about=f"item_id: 11{n}", place=n, beside=(f"size: {sizes[n % 3]}",), **more)
+        for n in range(count)
+    ]
+
+
+def test_ids_of_a_list_are_told_apart_where_there_is_room():
+    fitted = fit(variants(), 8_192)
+    assert fitted.rendered.split("\n")[1] == (
+        "[1 user] item_id: 110 {size: S}; item_id: 111 {size: M}; item_id: 112 {size: L}"
+    )
+    assert fitted.items[0].text == "item_id: 110 (size: S)"
+    parts = sum(item.cost for item in fitted.items)
+    assert FRAME_QUARTERS + line_quarters("[1 user]") + parts == quarters(fitted.rendered)
+
+
+def test_what_tells_ids_apart_takes_no_room_of_anything_that_was_chosen():
+    others = [value(f"k{n}", f"value {n}", 2, probability=0.01) for n in range(9)]
+    bare = [choice._replace(beside=()) for choice in variants(probability=0.9)]
+    for budget in range(13, 90):
+        with_beside, without = fit([*variants(probability=0.9), *others], budget), fit([*bare, *others], budget)
+        assert [item.of.id for item in with_beside.items] == [item.of.id for item in without.items]
+        assert with_beside.tokens <= budget
+
+
+def test_what_tells_an_id_apart_is_not_said_twice():
+    [first, *_] = variants()
+    size = said("size: S (item_id: 110)", about="item_id: 110", place=9)
+    assert "item_id: 110 {size: S}" in fit([first, size], 8_192).rendered
+    first = first._replace(beside=("size: S", "color: red"))
+    assert "item_id: 110 {color: red; size: S}" in fit([first, size], 8_192).rendered
+
+
+def test_what_the_user_speaks_of_is_told_apart_first():
+    wanted = said("One in L, please.", 2, probability=0.9)
+    whole = fit([*variants(tool="get", authority="tool"), wanted], 8_192)
+    short = fit([*variants(tool="get", authority="tool"), wanted], whole.tokens - 4)
+    assert "item_id: 112 {size: L}" in short.rendered
+    assert "size: S" not in short.rendered
+
+
+def test_at_the_bound_of_items_the_most_worthy_stay_though_others_are_denser():
+    cheap = [value(f"k{n}", str(n), probability=0.2) for n in range(limits.PACKET_ITEMS + 20)]
+    dear = said("What matters takes more words than a number does. " * 4, 2, probability=0.9)
+    fitted = fit([*cheap, dear], 8_192)
+    assert len(fitted.items) == limits.PACKET_ITEMS
+    assert dear.text.strip() in fitted.rendered
+
+
+def test_at_the_bound_of_items_what_is_worth_more_in_all_is_bought():
+    dense = [value(f"k{n}", str(n), 1, probability=0.2) for n in range(limits.PACKET_ITEMS)]
+    dear = [said(f"{n} {'and so on ' * 20}", n + 2, probability=0.3) for n in range(limits.PACKET_ITEMS)]
+    fitted = fit([*dense, *dear], fit(dense, 8_192).tokens)
+    assert {item.of.choice for item in fitted.items} == set(dense)
