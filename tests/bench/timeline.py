@@ -134,7 +134,7 @@ def _questions(timeline: Timeline, tree: TextbookTree, size: int) -> Iterator[Qu
     yield (
         "change one importance, aggregate 5,000 around it",
         5_000,
-        lambda x: (timeline.revise(x, importance=0.5), tuple(timeline.aggregate(x - 2_500, x + 2_500, 0))[:5])[1],
+        lambda x: (timeline.revise(x, 0.5), tuple(timeline.aggregate(x - 2_500, x + 2_500, 0))[:5])[1],
         lambda x: (tree.revise(x, 0.5), tree.aggregate(x - 2_500, x + 2_500))[1],
     )
 

@@ -24,7 +24,6 @@ class Happening:
 class NaiveTimeline:
     events: list[Happening] = field(default_factory=list)
     runs: dict[int, list[int]] = field(default_factory=dict)
-    erased: set[int] = field(default_factory=set)
 
     def append(self, event: Happening) -> int:
         row = len(self.events)
@@ -40,13 +39,8 @@ class NaiveTimeline:
         order.insert(place, row)
         return row
 
-    def erase(self, rows: set[int]) -> None:
-        self.erased |= rows
-        self.runs = {run: [row for row in order if row not in rows] for run, order in self.runs.items()}
-
     def order(self, run: int | None) -> list[int]:
-        rows = list(range(len(self.events))) if run is None else self.runs.get(run, [])
-        return [row for row in rows if row not in self.erased]
+        return list(range(len(self.events))) if run is None else self.runs.get(run, [])
 
     def cut(self, x: int, run: int | None) -> tuple[int, int]:
         order = self.order(run)
@@ -75,8 +69,7 @@ class NaiveTimeline:
         rows = [
             row
             for row in range(len(self.events))
-            if row not in self.erased
-            and (run is None or self.events[row].run == run)
+            if (run is None or self.events[row].run == run)
             and (low is None or low <= self.events[row].at_us)
             and (high is None or self.events[row].at_us < high)
         ]

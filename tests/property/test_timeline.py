@@ -138,40 +138,19 @@ def test_events_of_steps_come_in_order_however_the_steps_interleave(events, step
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(happenings, max_size=60),
-    st.lists(st.tuples(st.lists(st.integers(0, 59), max_size=4), st.sampled_from([0.0, 0.75]), st.booleans())),
+    st.lists(st.tuples(st.lists(st.integers(0, 59), max_size=4), st.sampled_from([0.0, 0.75]))),
 )
 def test_aggregates_hold_while_values_change_after_the_fact(events, revisions):
     timeline, naive = both(events)
     changes: dict[int, int] = {}
-    for rows, importance, failed in revisions:
+    for rows, importance in revisions:
         known = [row for row in rows if row < len(events)]
-        number = timeline.revise(known, importance=importance, failed=failed)
+        number = timeline.revise(known, importance)
         for row in known:
-            naive.events[row].importance, naive.events[row].failed = importance, failed
+            naive.events[row].importance = importance
             changes[row] = number
     for run in RUNS:
         check_aggregates(timeline, naive, changes, run)
-        check_matches(timeline, naive, {"failed": True}, run)
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.lists(happenings, min_size=1, max_size=40), st.sets(st.integers(0, 39)), st.lists(happenings, max_size=10))
-def test_an_erased_event_is_in_no_answer_and_later_ones_still_come_in(events, erased, more):
-    timeline, naive = both(events)
-    for wish in ({"kind": 1}, {"tool": 0}, {"failed": True}):
-        check_matches(timeline, naive, wish, None)
-    naive.erase({row for row in erased if row < len(events)})
-    timeline.erase(list(naive.erased))
-    for event in more:
-        timeline.append(**asdict(event))
-        naive.append(event)
-    for run in RUNS:
-        check_order(timeline, naive, run)
-        for wish in ({"failed": False}, {"failed": True}, {"kind": 1}, {"tool": 0}):
-            check_matches(timeline, naive, wish, run)
-        check_aggregates(timeline, naive, {}, run)
-        assert timeline.during(0, 9, run).tolist() == naive.during(0, 9, run)
-        assert timeline.of_steps({0, 1, 3}, run).tolist() == naive.of_steps({0, 1, 3}, run)
 
 
 @pytest.mark.parametrize("size", range(1, 13))

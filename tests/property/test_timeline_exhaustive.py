@@ -16,7 +16,7 @@ from property.test_timeline import check_aggregates
 
 RUNS = (None, 0, 1, 7)
 WISHES = ({"failed": True}, {"failed": False}, {"action": True}, {"tool": 1}, {"kind": 2}, {"tool": 0, "failed": True})
-SHAPES = ("one run", "two runs", "late", "late among two", "erased", "revised")
+SHAPES = ("one run", "two runs", "late", "late among two", "revised")
 SIZES = range(13)
 
 
@@ -29,7 +29,7 @@ def told(shape: str, size: int) -> tuple[Timeline, NaiveTimeline, dict[int, int]
         event = Happening(
             at_us=int(draw.integers(0, 8)),
             kind=int(draw.integers(0, 3)),
-            run=int(draw.integers(0, 2)) if "two" in shape or shape == "erased" else 0,
+            run=int(draw.integers(0, 2)) if "two" in shape else 0,
             tool=int(draw.integers(-1, 3)),
             step=int(draw.integers(-1, 4)),
             failed=bool(draw.random() < 0.3),
@@ -38,13 +38,10 @@ def told(shape: str, size: int) -> tuple[Timeline, NaiveTimeline, dict[int, int]
             count=(0, int(counts[number])) if "late" in shape and draw.random() < 0.8 else None,
         )
         assert timeline.append(**asdict(event)) == naive.append(event)
-    if shape == "erased":
-        naive.erase({row for row in range(size) if draw.random() < 0.4})
-        timeline.erase(list(naive.erased))
     if shape == "revised":
         for row in range(0, size, 2):
-            changes[row] = timeline.revise(row, importance=0.75, failed=row % 4 == 0)
-            naive.events[row].importance, naive.events[row].failed = 0.75, row % 4 == 0
+            changes[row] = timeline.revise(row, 0.75)
+            naive.events[row].importance = 0.75
     return timeline, naive, changes
 
 

@@ -71,7 +71,6 @@ class Columns:
         "action_cells",
         "at_cells",
         "at_us",
-        "erased",
         "failed",
         "failed_cells",
         "importance",
@@ -94,8 +93,6 @@ class Columns:
 
     def __init__(self) -> None:
         self.size = 0
-        self.erased = 0
-        """How many rows were erased."""
         self.revised = 0
         """How often values were changed after the fact."""
         self.at_us: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -164,16 +161,6 @@ class Columns:
         if len(self.place) == 0:
             self.place = np.zeros(self.capacity, np.int32)
         self.place[rows] = np.arange(first, first + len(rows))
-
-    def erase(self, rows: RowArray) -> None:
-        """Overwrite these rows: no codes, time 0, an importance below all others."""
-        self.at_us[rows] = 0
-        for column in (self.kind, self.tool, self.run, self.space, self.step):
-            column[rows] = NONE
-        self.importance[rows] = -np.inf
-        self.failed[rows] = False
-        self.action[rows] = False
-        self.erased += len(rows)
 
 
 def _longer(column: NDArray[_Scalar], capacity: int) -> NDArray[_Scalar]:

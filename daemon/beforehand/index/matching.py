@@ -52,15 +52,6 @@ class Positions:
         """Bytes of the entries."""
         return 4 * (len(self.failures) + sum(len(rows) for rows, _ in self._lists.values()))
 
-    def erase(self, row: int) -> None:
-        """Take a row out of every list."""
-        for rows in (self.failures, *(rows for rows, _ in self._lists.values())):
-            _set(rows, row, present=False)
-
-    def set_failed(self, row: int, *, failed: bool) -> None:
-        """Note a failure after the fact, or take it back."""
-        _set(self.failures, row, present=failed)
-
     def next_failure(self, after: int, run: int | None) -> int | None:
         """The first failure past a row, in the order of arrival."""
         failures, runs = self.failures, self._columns.run_cells
@@ -96,10 +87,10 @@ class Positions:
         return rows if alone else rows[self.mask(match, run, rows)]
 
     def mask(self, match: Match, run: int | None, rows: RowArray | slice) -> NDArray[np.bool_]:
-        """Which of these rows match; erased ones never do."""
+        """Which of these rows match."""
         columns = self._columns
         runs = columns.run[rows]
-        mask: NDArray[np.bool_] = runs != NONE if run is None else runs == run
+        mask: NDArray[np.bool_] = np.ones(len(runs), np.bool_) if run is None else runs == run
         for name, wanted in zip(Match._fields, match, strict=True):
             if wanted is not None:
                 mask &= columns.named(name)[rows] == wanted
@@ -144,12 +135,3 @@ class Positions:
 def _cut(rows: array[int], start: int, stop: int) -> RowArray:
     """Entries as an array of their own."""
     return np.array(rows[start:stop], np.int64)
-
-
-def _set(rows: array[int], row: int, *, present: bool) -> None:
-    place = bisect_left(rows, row)
-    there = place < len(rows) and rows[place] == row
-    if present and not there:
-        rows.insert(place, row)
-    elif there and not present:
-        del rows[place]

@@ -37,7 +37,7 @@ class OrderedEvents:
         self._next_step = 0
 
     def __len__(self) -> int:
-        """Rows appended, the erased ones included."""
+        """Rows appended."""
         return self._columns.size
 
     # --- growing ---
@@ -178,7 +178,7 @@ class OrderedEvents:
 
     def runs(self) -> list[int]:
         """Codes of the runs, in order of their first event."""
-        return [run for run, strand in self._runs.items() if strand.size]
+        return list(self._runs)
 
     def size(self, run: int | None = None) -> int:
         """Events of a run, or of the agent."""

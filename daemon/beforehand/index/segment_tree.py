@@ -1,4 +1,4 @@
-"""A segment tree over blocks of 64 events, for what changes after the fact: importance, failures, erasure.
+"""A segment tree over blocks of 64 events, for what changes after the fact: how much they matter.
 
 Nodes are a monoid (sums of counts and importance, maxima of importance and revision). The tree is 64-ary, iterative and
 kept in one array per level, a column per node: node i of a level covers nodes 64 i, ..., 64 i + 63 of the level below.
@@ -20,7 +20,6 @@ from beforehand.index.aggregates import (
     PEAK,
     SUMS,
     WIDTH,
-    WORST,
     Aggregate,
     Part,
     combined,
@@ -29,7 +28,7 @@ from beforehand.index.aggregates import (
     joined,
     summed,
 )
-from beforehand.index.columns import NONE, Columns, RowArray, grown
+from beforehand.index.columns import Columns, RowArray, grown
 
 SHIFT: Final = 6
 """log2 of the children of a node."""
@@ -74,8 +73,7 @@ class SegmentTree:
 
     def _ranked(self, rows: RowArray, k: int) -> RowArray:
         values = self._columns.importance[rows]
-        rows = rows[np.lexsort((-rows, -values))[:k]]
-        return rows[self._columns.importance[rows] > WORST]
+        return rows[np.lexsort((-rows, -values))[:k]]
 
     def first_at_least(self, importance: float, low: int, high: int) -> int | None:
         """The first row of [low, high) with at least this importance."""
@@ -172,17 +170,12 @@ class SegmentTree:
         """Events low, ..., high - 1, fewer than two blocks of them, where plain Python is faster than arrays."""
         columns = self._columns
         values = columns.importance_cells[low:high].tolist()
-        peak = max(values)
-        count = high - low
-        if columns.erased:
-            values = [value for value in values if value > WORST]
-            count = int(np.count_nonzero(columns.run[low:high] != NONE))
         return (
-            count,
+            high - low,
             columns.failed_cells[low:high].tobytes().count(1),
             columns.action_cells[low:high].tobytes().count(1),
             sum(values),
-            peak,
+            max(values),
             int(columns.revision[low:high].max()) if columns.revised else 0,
         )
 
@@ -193,11 +186,10 @@ class SegmentTree:
         columns = self._columns
         importance = columns.importance[places]
         cells = np.empty((WIDTH, *importance.shape))
-        cells[0] = columns.run[places] != NONE
+        cells[0] = 1
         cells[1] = columns.failed[places]
         cells[2] = columns.action[places]
-        cells[3] = np.where(importance > WORST, importance, 0)
-        cells[PEAK] = importance
+        cells[3] = cells[PEAK] = importance
         cells[5] = columns.revision[places] if columns.revised else 0
         return cells
 

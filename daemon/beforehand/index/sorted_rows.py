@@ -78,17 +78,6 @@ class SortedRows:
             return ascending.rows(start, stop)
         return self._rows[start:stop].astype(np.int64)
 
-    def remove(self, rows: RowArray, column: NDArray[np.signedinteger]) -> None:
-        """Take rows out again, while the column still holds their values. O(rows kept)."""
-        if self._late_rows:
-            self._merge()
-        if self._plain:
-            self._part(column)
-        kept = ~np.isin(self._rows[: self._size], rows)
-        self._values = self._values[: self._size][kept]
-        self._rows = self._rows[: self._size][kept]
-        self._size = len(self._rows)
-
     def _part(self, column: NDArray[np.signedinteger]) -> None:
         """Go on with arrays of our own."""
         self._plain = False

@@ -74,16 +74,6 @@ class Strand:
         self._set_places(0 if self.arrival else place)
         self.arrival = False
 
-    def remove(self, rows: list[int]) -> None:
-        """Take some of its rows out. O(rows of the run); views handed out before keep their contents."""
-        if self._counts is not None:
-            for row in rows:
-                self._counts.remove(row)
-        self._hold(np.delete(self.view(0, self.size), [self.before(row) for row in rows]))
-        self.size -= len(rows)
-        if not self.arrival:
-            self._set_places(0)
-
     def row(self, place: int) -> int:
         """The row at a place."""
         return self._first + place if self._rows is None else self._cells[place]
@@ -166,10 +156,3 @@ class Counts:
         seqs.insert(at, seq)
         rows.insert(at, row)
         return next((others[0] for others in later if others), None)
-
-    def remove(self, row: int) -> None:
-        """Forget a row, if it was counted."""
-        for seqs, rows in zip(self._seqs, self._rows, strict=True):
-            if row in rows:
-                at = rows.index(row)
-                del seqs[at], rows[at]

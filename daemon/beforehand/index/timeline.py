@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from beforehand.index.aggregates import Aggregate
-from beforehand.index.columns import NONE, Columns, RowArray
+from beforehand.index.columns import Columns, RowArray
 from beforehand.index.matching import FAILED, Match
 from beforehand.index.ordered import OrderedEvents
 from beforehand.index.segment_tree import SegmentTree
@@ -19,7 +19,7 @@ class TreeRow(NamedTuple):
     """One line of the rendered tree: rows start, ..., stop - 1, `depth` steps below the whole.
 
     level: 0 for a handful of events, 1 for a block of 64, 2 for 64 blocks, and so on. Times in microseconds, the
-    earliest and the latest; None when all events were erased. tools: calls of each, the most frequent first.
+    earliest and the latest; None without events. tools: calls of each, the most frequent first.
     """
 
     depth: int
@@ -152,45 +152,15 @@ class Timeline(OrderedEvents):
 
     # --- changes after the fact ---
 
-    def revise(self, rows: ArrayLike, *, importance: ArrayLike | None = None, failed: bool | None = None) -> int:
-        """Change what later knowledge changed; the number of this revision, from 1. Erased rows stay as they are.
-
-        importance: one for all rows, or one per row.
-        """
+    def revise(self, rows: ArrayLike, importance: ArrayLike) -> int:
+        """Change how much events matter, of each row its own or one for all; the number of this revision, from 1."""
         columns = self._columns
         number = columns.revise()
         places = np.atleast_1d(np.asarray(rows, np.int64))
-        there = columns.run[places] != NONE
-        places = places[there]
-        if importance is not None:
-            values = np.asarray(importance, np.float32)
-            columns.importance[places] = values[there] if values.ndim else values
-        if failed is not None:
-            columns.failed[places] = failed
-            for row in places.tolist():
-                self._positions.set_failed(row, failed=failed)
+        columns.importance[places] = importance
         columns.revision[places] = number
         self._tree.changed(places)
         return number
-
-    def erase(self, rows: ArrayLike) -> None:
-        """Take events out of every order and overwrite their cells; their row numbers stay unused. O(run)."""
-        columns = self._columns
-        places = np.unique(np.asarray(rows, np.int64))
-        places = places[columns.run[places] != NONE]
-        if len(places) == 0:
-            return
-        for row in places.tolist():
-            self._positions.erase(row)
-        self._by_time.remove(places, columns.at_us)
-        in_steps = places[columns.step[places] >= 0]
-        if len(in_steps):
-            self._by_step.remove(in_steps, columns.step)
-        for run in np.unique(columns.run[places]).tolist():
-            self._runs[run].remove(places[columns.run[places] == run].tolist())
-        self._all.remove(places.tolist())
-        columns.erase(places)
-        self._tree.changed(places)
 
     # --- to look at ---
 
@@ -211,7 +181,7 @@ class Timeline(OrderedEvents):
 
     def _tree_row(self, depth: int, level: int, start: int, stop: int) -> TreeRow:
         columns = self._columns
-        times = columns.at_us[start:stop][columns.run[start:stop] != NONE]
+        times = columns.at_us[start:stop]
         from_us, to_us = (int(times.min()), int(times.max())) if len(times) else (None, None)
         codes = columns.tool[start:stop]
         return TreeRow(

@@ -147,8 +147,8 @@ class Receipts:
                     self._ask(counter, now_s)
                     changed.pop(key, None)
             self._next_due_s = min((counter.due_s for counter in self._gapped.values()), default=float("inf"))
-        for counter in changed.values():
-            self._tell(counter, missing=[])
+        for (scope, epoch), counter in changed.items():
+            self._tell(scope, epoch, counter.session, [])
         for key in list(self._put_off):
             self._ask_again(key, self._put_off[key], now_s)
 
@@ -179,14 +179,7 @@ class Receipts:
             one.due_s = now_s + ASK_REFUSED_S
         if missing or one.untold:
             one.untold = False
-            receipt = CumulativeReceipt(
-                epoch=epoch,
-                durable_to=_durable_to(one.session, epoch),
-                missing=missing,
-                refused=one.numbers.ranges()[: limits.GAP_RANGES],
-                retry_after_s=one.retry_s,
-            )
-            self.send(topics.of_run(scope, "receipt", self.root), receipt)
+            self._tell(scope, epoch, one.session, missing, one)
         if not one.numbers.highest:
             del self._put_off[key]
 
@@ -194,20 +187,24 @@ class Receipts:
         counter.due_s = now_s + counter.wait_s
         counter.wait_s = min(2 * counter.wait_s, limits.GAP_ASK_LAST_S)
         self.measures.count("beforehand_gaps_total", len(counter.gaps))
-        self._tell(counter, missing=counter.gaps)
+        self._tell(counter.session.scope, counter.epoch, counter.session, counter.gaps)
 
-    def _tell(self, counter: _Counter, missing: list[tuple[int, int]]) -> None:
-        ranges = counter.ranges
-        beyond = ranges.ranges() if counter.gaps else []
+    def _tell(
+        self,
+        scope: Scope,
+        epoch: str,
+        session: Session | None,
+        missing: list[tuple[int, int]],
+        put_off: _PutOff | None = None,
+    ) -> None:
+        """Send what is known of a run and epoch. session: None while nothing of the run is stored."""
+        settled = Ranges() if session is None else session.durable.get(epoch, Ranges())
         receipt = CumulativeReceipt(
-            epoch=counter.epoch,
-            durable_to=ranges.unbroken_to,
+            epoch=epoch,
+            durable_to=settled.unbroken_to,
             missing=missing,
-            also_durable=[one for one in beyond if one[0] > 1][: limits.GAP_RANGES],
+            also_durable=[one for one in settled.ranges() if one[0] > 1][: limits.GAP_RANGES],
+            refused=[] if put_off is None else put_off.numbers.ranges()[: limits.GAP_RANGES],
+            retry_after_s=None if put_off is None else put_off.retry_s,
         )
-        self.send(topics.of_run(counter.session.scope, "receipt", self.root), receipt)
-
-
-def _durable_to(session: Session | None, epoch: str) -> int:
-    ranges = None if session is None else session.durable.get(epoch)
-    return 0 if ranges is None else ranges.unbroken_to
+        self.send(topics.of_run(scope, "receipt", self.root), receipt)

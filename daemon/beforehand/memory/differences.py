@@ -34,9 +34,16 @@ _ASKED: Final = frozenset(
         ("FactBook", "_moments"),
         ("Digests", "_known"),
         ("Practice", "_usual"),
+        ("Timeline", "_by_step"),
+        ("Timeline", "_by_time"),
+        ("Timeline", "_tree"),
+        ("Positions", "_lists"),
     }
 )
-"""What answers leave behind so that the next one is quick: it tells what was asked, not what is remembered."""
+"""What answers leave behind so that the next one is quick: it tells what was asked, not what is remembered.
+
+The orders and sums of a timeline are brought up to date by questions; the columns that they follow from are compared.
+"""
 
 
 class Difference(NamedTuple):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 import numpy as np
 
 from beforehand.context.choice import identified
@@ -13,13 +16,17 @@ from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Item, Packet
 from beforehand.trigger.utility import NO_TOOL, kinds_of
 
+MOVED: Final = 0.5
+"""How far one rating moves the importance of an event: this share of the way to 1, or to 0. A judgement."""
+
 
 def learn(memory: AgentMemory, packet: Packet, feedback: Feedback) -> None:
     """Fold in what an agent said of a packet of its own.
 
     An item that it calls used was of use, one that it calls harmful was not, three times over. One that it does not
     name was of no use if the agent says at all what was (`used` is given, be it empty); else nothing is known of it.
-    What was `missing` is looked for among the keys of its values.
+    What was `missing` is looked for among the keys of its values. An event whose item was used matters more from then
+    on than its sender said, and one that misled less.
     """
     told = "used" in feedback.model_fields_set
     named = {*feedback.used, *feedback.harmful}
@@ -28,6 +35,21 @@ def learn(memory: AgentMemory, packet: Packet, feedback: Feedback) -> None:
     if rated or missed:
         step = memory.session(packet.run).itinerary.steps.get(packet.step)
         memory.useful.learn((step and step.tool) or NO_TOOL, rated, missed)
+        _reweigh(memory, rated)
+
+
+def _reweigh(memory: AgentMemory, rated: Iterable[Rated]) -> None:
+    """Move the importance of the events behind items that were used, or harmful, each once; harm outweighs use."""
+    places = memory.shelf.columns.rows[:, Column.ROW]
+    goals: dict[int, float] = {}
+    for one in rated:
+        if one.place is not None and (one.used or one.harmful):
+            row = int(places[one.place])
+            goals[row] = 0.0 if one.harmful else goals.get(row, 1.0)
+    if goals:
+        rows = list(goals)
+        said = memory.timeline.columns.importance[rows]
+        memory.timeline.revise(rows, said + MOVED * (np.array(list(goals.values())) - said))
 
 
 def _rated(memory: AgentMemory, run: str, item: Item, feedback: Feedback) -> Rated:

@@ -39,6 +39,28 @@ def test_questions_leave_nothing_behind_that_is_remembered(monkeypatch):
     staged(play, embedder={"kind": "hashing"})
 
 
+def test_sums_and_windows_of_time_leave_nothing_behind_either():
+    async def play(stage):
+        for number in range(150):
+            minute = number * 7 % 60  # times go back and forth
+            await stage.event(
+                f"call {number}",
+                tool="search",
+                step=str(number % 7),
+                at=f"2026-03-01T{9 + number // 60:02}:{minute:02}:00Z",
+            )
+            if number in (100, 149):
+                hour = {"window": {"from": "2026-03-01T09:10:00Z", "to": "2026-03-01T10:20:00Z"}}
+                for query, said in (("", {}), ("", hour), ("on 2026-03-01", {}), ("in step 3", {})):
+                    for mode in ("aggregate", "timeline"):
+                        assert (await stage.recall(query, mode=mode, **said))["items"]
+        memory = await stage.replay.pipeline.memories.of(RUN)
+        replayed, _ = await stage.replay.pipeline.memories.keeping.loading.anew(RUN.tenant, RUN.agent)
+        assert differences(memory, replayed, GROWTH) == []
+
+    staged(play)
+
+
 def remembering(**parts):
     memory = AgentMemory("shop", "anna")
     vars(memory).update(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.segments import SegmentFolder
 from beforehand.index.segmentation import words as in_words
@@ -108,10 +110,13 @@ def test_a_rebuilt_agent_knows_the_same_as_one_that_was_never_forgotten():
             packet = await refund(stage, f"s{number}")
             await stage.say("feedback", packet=packet.id, used=[item_of(packet, "order_id")], missing="the card")
         memories = stage.replay.pipeline.memories
-        kept = (await memories.of(RUN)).useful
+        old = await memories.of(RUN)
+        kept = old.useful
         memories._hot.clear()
         stage.replay.pipeline.packets.records.recent.clear()
-        rebuilt = (await memories.of(RUN)).useful
+        new = await memories.of(RUN)
+        rebuilt = new.useful
+        assert importances(new) == importances(old) == [pytest.approx(1 - 0.5**7)]
         assert rebuilt is not kept
         assert kept.ratings == 6
         for known, same in (
@@ -120,6 +125,31 @@ def test_a_rebuilt_agent_knows_the_same_as_one_that_was_never_forgotten():
             (kept.rules, rebuilt.rules),
         ):
             assert dict(known.items()) == dict(same.items()) != {}
+
+    staged(play)
+
+
+def importances(memory):
+    return memory.timeline.columns.importance[: len(memory.timeline)].tolist()
+
+
+def test_an_event_whose_item_was_used_matters_more_and_one_that_misled_less():
+    async def play(stage):
+        await stage.event("the weather is fine", id="weather")
+        packet = await refund(stage)
+        order, card = item_of(packet, "order_id"), item_of(packet, "card")
+        memory = await stage.replay.pipeline.memories.of(RUN)
+        for said, expected in (
+            ({"used": []}, 0.5),
+            ({"used": [order]}, 0.75),
+            ({"used": [order, card]}, 0.875),
+            ({"used": [order], "harmful": [card]}, 0.4375),
+        ):
+            await stage.say("feedback", packet=packet.id, **said)
+            assert importances(memory) == [0.5, expected], said
+        whole, *leading = (await stage.recall("", mode="aggregate"))["items"]
+        assert "importance 0.47 on average, at most 0.50" in whole["text"]
+        assert [item["event_ids"] for item in leading] == [["weather"]]
 
     staged(play)
 
