@@ -154,6 +154,15 @@ def test_a_sealed_segment_says_nothing_and_is_used_with_its_key_alone(tmp_path, 
         assert folder_at(tmp_path, key=asked).load(memory.tenant, memory.agent, KEY, None) is None
 
 
+def test_the_cold_part_of_a_memory_has_a_place_of_its_own(tmp_path, memory):
+    folder = folder_at(tmp_path)
+    assert folder.save(Segment(memory, 9, EXTENT), KEY, None, always)
+    assert folder.load(memory.tenant, memory.agent, KEY, None, cold=True) is None
+    assert folder.save(Segment(memory, 4, EXTENT), KEY, None, always, cold=True)
+    assert folder.load(memory.tenant, memory.agent, KEY, None, cold=True).upto == 4
+    assert folder.load(memory.tenant, memory.agent, KEY, None).upto == 9
+
+
 def test_nobody_else_can_read_a_segment(tmp_path, memory):
     folder_at(tmp_path / "kept").save(Segment(memory, 1, EXTENT), KEY, None, always)
     [path] = (tmp_path / "kept").iterdir()
@@ -223,6 +232,7 @@ def test_no_two_agents_share_a_segment(tmp_path):
 def test_what_is_dropped_is_gone(tmp_path, memory):
     folder = folder_at(tmp_path)
     folder.save(Segment(memory, 1, EXTENT), KEY, None, always)
+    folder.save(Segment(memory, 1, EXTENT), KEY, None, always, cold=True)
     folder.drop(memory.tenant, memory.agent)
     folder.drop(memory.tenant, memory.agent)
     assert list(tmp_path.iterdir()) == []

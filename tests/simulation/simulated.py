@@ -261,6 +261,9 @@ def projected(memory: AgentMemory) -> Any:
     """What stands in memory, in an order that does not depend on when it came."""
     events = sorted((event.id, event.text, event.kind, event.worthy) for event in memory.events)
     facts = sorted(str(one.claim.value) for one in memory.facts.standing(2**60))
-    sessions = {run: (session.position, sorted(session.known)) for run, session in memory.sessions.items()}
+    sessions = {
+        run: (session.position, {channel: sorted(known.positions) for channel, known in session.known.items()})
+        for run, session in memory.sessions.items()
+    }
     received = {run: session.received["e"].ranges() for run, session in memory.sessions.items()}
     return events, facts, sessions, received

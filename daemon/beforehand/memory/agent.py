@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
@@ -28,7 +29,7 @@ from beforehand.memory.interpretations import Interpretations, statements_of
 from beforehand.memory.nearest import Nearest
 from beforehand.memory.reading import Reading
 from beforehand.memory.reflections import Reflections
-from beforehand.memory.remembered import Cut, Remembered, authority_of, cuts_of, derived, vouched_for
+from beforehand.memory.remembered import NOTHING, Cut, Remembered, authority_of, cuts_of, derived, vouched_for
 from beforehand.memory.session import Session
 from beforehand.memory.shelf import Shelf
 from beforehand.memory.slots import Slots
@@ -88,12 +89,11 @@ class AgentMemory:
         """Characters of the events' texts, all together."""
         self.cold = 0
         """How many of the first events are remembered by order and facts alone."""
-        self._heard: list[int] = []
+        self._heard = array("q")
         self.flows = Flows()
         self.digests = Digests()
         self.interpretations = Interpretations()
         self.reflections = Reflections()
-        self._rows: dict[tuple[str, str], int] = {}
         self._standing: list[tuple[int, int]] = []
 
     @classmethod
@@ -111,7 +111,7 @@ class AgentMemory:
     def is_blank(self) -> bool:
         """Whether nothing is known: at most questions came."""
         return not self.events and all(
-            channel == "recall" for session in self.sessions.values() for channel, _ in session.known
+            channel == "recall" for session in self.sessions.values() for channel in session.known
         )
 
     def session(self, run: str) -> Session:
@@ -142,7 +142,7 @@ class AgentMemory:
     def _interpret(self, entry: Entry, made: Interpretation, session: Session) -> None:
         """What the daemon made of messages has no place among them: what was read in an event is its claim."""
         run = session.scope.run
-        session.known[entry.channel, entry.id] = session.position
+        session.note(entry)
         self.interpretations.take(run, made, entry.received_us)
         row = self.row_of(run, made.sources[0]) if made.facts and made.sources else None
         if row is not None:
@@ -152,7 +152,8 @@ class AgentMemory:
 
     def row_of(self, run: str, event_id: str) -> int | None:
         """The row of an event, by its id within a run."""
-        return self._rows.get((run, event_id))
+        session = self.sessions.get(run)
+        return None if session is None else session.row_of(event_id)
 
     def heard_by(self, known_us: int) -> int:
         """How many events had arrived at `known_us`, microseconds since 1970: their rows are the first ones."""
@@ -180,7 +181,7 @@ class AgentMemory:
 
     def _remember(self, entry: Entry, event: Event, session: Session, *, cold: bool) -> Remembered:
         row = len(self.events)
-        parent = None if event.parent is None else self._rows.get((entry.scope.run, event.parent))
+        parent = None if event.parent is None else session.row_of(event.parent)
         said_by = authority_of(event.source, event.role)
         authority, through = derived(said_by, event.kind, None if parent is None else self.events[parent])
         text, data, args = _own(event)
@@ -199,7 +200,7 @@ class AgentMemory:
             ok=event.ok,
             authority=authority,
             space=event.space,
-            tags=frozenset(event.tags),
+            tags=frozenset(event.tags) if event.tags else NOTHING,
             step=event.step,
             at_us=entry.at_us,
             importance=0.5 if event.importance is None else event.importance,
@@ -213,7 +214,7 @@ class AgentMemory:
         self.chars += len(kept.text)
         self.cold += cold
         self._heard.append(max(entry.received_us, self._heard[-1] if self._heard else 0))
-        self._rows[entry.scope.run, entry.id] = row
+        session.remembered(row)
         self._index(kept, cuts, entry, session)
         found = self._reading.facts.of(entry, event, text, data, passages, authority)
         if found:

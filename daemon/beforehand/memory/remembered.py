@@ -14,7 +14,8 @@ from beforehand.messages.outbound import Authority
 
 DERIVED: Final = frozenset({"message", "note", "reflection"})
 """Kinds of event that an agent makes from others."""
-_NOTHING: Final[frozenset[str]] = frozenset()
+NOTHING: Final[frozenset[str]] = frozenset()
+"""No words, no tags: one for all, since Python makes each empty one anew."""
 _IDENTIFIER: Final = re.compile(r"(?=\S*\d)[#\w][\w.@:/-]{2,63}")
 
 
@@ -94,7 +95,7 @@ def _cut(passage: Passage) -> Cut:
         found = terms(passage.text)
     return Cut(
         passage=passage,
-        key=name_words(key) if key else _NOTHING,
+        key=name_words(key) if key else NOTHING,
         terms=found,
         words=sorted(set(found)),
         value=sorted(set(in_value)),

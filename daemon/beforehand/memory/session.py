@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from beforehand.memory.counting import Ranges
@@ -11,6 +13,13 @@ from beforehand.memory.steps import Itinerary, Order, precedes
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event, Plan, StepMark
 from beforehand.messages.topics import Scope
+
+
+@dataclass(slots=True)
+class Known:
+    """Messages of one channel that were taken: their ids, each with its place in the run."""
+
+    positions: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -27,7 +36,11 @@ class Session:
     newest_order: Order = None
     overruled: bool = False
     """Whether the message taken last changed nothing, since what it says was said anew before it came."""
-    known: dict[tuple[str, str], int] = field(default_factory=dict)
+    known: dict[str, Known] = field(default_factory=dict)
+    """By channel."""
+    _places: array[int] = field(default_factory=lambda: array("q"))
+    """Of its events, ascending: the position in the run, and beside it the row in the agent's memory."""
+    _rows: array[int] = field(default_factory=lambda: array("q"))
     received: dict[str, Ranges] = field(default_factory=dict)
     durable: dict[str, Ranges] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)
@@ -40,14 +53,26 @@ class Session:
 
     def knows(self, entry: Entry) -> int | None:
         """The run position of an earlier copy of this message, or None."""
-        return self.known.get((entry.channel, entry.id))
+        return self._position(entry.channel, entry.id)
+
+    def row_of(self, event_id: str) -> int | None:
+        """The row of one of its events in the agent's memory, by its id."""
+        position = self._position("event", event_id)
+        place = len(self._places) if position is None else bisect_left(self._places, position)
+        there = place < len(self._places) and self._places[place] == position
+        return self._rows[place] if there else None
+
+    def remembered(self, row: int) -> None:
+        """The event that was taken last has this row."""
+        self._places.append(self.position)
+        self._rows.append(row)
 
     def take(self, entry: Entry) -> list[str]:
         """Fold one new message in. Returns ids of steps that a new plan dropped."""
         if not self.position:
             self.began_us = entry.received_us
         self.position += 1
-        self.known[entry.channel, entry.id] = self.position
+        self.note(entry)
         self.overruled = False
         if entry.counted is not None:
             epoch, seq = entry.counted
@@ -61,6 +86,14 @@ class Session:
             case Event():
                 self._happened(entry)
         return []
+
+    def note(self, entry: Entry) -> None:
+        """It will be known when it comes again."""
+        self.known.setdefault(entry.channel, Known()).positions[entry.id] = self.position
+
+    def _position(self, channel: str, name: str) -> int | None:
+        known = self.known.get(channel)
+        return None if known is None else known.positions.get(name)
 
     def _planned(self, entry: Entry, plan: Plan) -> list[str]:
         """A retained plan may be of yesterday: it only fills a run that has none."""

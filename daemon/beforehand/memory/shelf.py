@@ -82,7 +82,7 @@ class Shelf:
         self.records = Ragged()
         self._key_codes: dict[frozenset[str], int] = {}
         self._name_codes: dict[tuple[str, str], int] = {}
-        self._first: list[int] = []
+        self._first = array("q")
         self.frequency: array[int] = array("q")
         """By term: the number of events that have it."""
 

@@ -67,7 +67,7 @@ class Loading:
         began_s = asyncio.get_running_loop().time()
         segment = await self._segment(tenant, agent)
         if segment is None:
-            memory, _ = await self.anew(tenant, agent)
+            memory, _ = await self.trimmed(tenant, agent)
         else:
             memory = segment.memory
             await self.follow(memory, segment.upto)
@@ -78,12 +78,40 @@ class Loading:
 
     async def anew(self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME) -> tuple[AgentMemory, int]:
         """A memory from the journal alone, and the position up to which. Its oldest events are cold past the bound."""
-        cold_upto = 0
-        if await self.journal.before_newest(tenant, agent, self.events):
-            kept = self.events - self.events // _COLD_SHARE
-            cold_upto = await self.journal.before_newest(tenant, agent, kept)
-        memory = self._blank(tenant, agent)
+        memory, cold_upto = self._blank(tenant, agent), await self._bound(tenant, agent)
         return memory, await self.follow(memory, 0, cold_upto, give_way=give_way)
+
+    async def trimmed(self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME) -> tuple[AgentMemory, int]:
+        """The same as `anew`, begun with what was cold the last time, where that was kept: it costs what came since."""
+        cold_upto = await self._bound(tenant, agent)
+        begun = await self._segment(tenant, agent, cold=True) if cold_upto else None
+        if begun is None or begun.upto > cold_upto:
+            memory, upto = self._blank(tenant, agent), 0
+        else:
+            memory, upto = begun.memory, begun.upto
+        if upto < cold_upto:
+            upto = await self.follow(memory, upto, cold_upto, cold_upto, give_way)
+            await self._keep_cold(Segment(memory, upto, await self.journal.extent(tenant, agent, upto)))
+        return memory, await self.follow(memory, upto, give_way=give_way)
+
+    async def drop(self, key: Key) -> None:
+        """Throw away what is kept of an agent beside the journal."""
+        if self.segments is not None:
+            await asyncio.to_thread(self.segments.drop, *key)
+
+    async def _bound(self, tenant: str, agent: str) -> int:
+        """The position of the last event that is to be cold; 0: none is."""
+        if not await self.journal.before_newest(tenant, agent, self.events):
+            return 0
+        return await self.journal.before_newest(tenant, agent, self.events - self.events // _COLD_SHARE)
+
+    async def _keep_cold(self, segment: Segment) -> None:
+        """For the next trimming. Nobody else has the memory yet, so that nobody touches it meanwhile."""
+        key = segment.memory.tenant, segment.memory.agent
+        if self.segments is None or key in self.hidden or segment.extent.messages != segment.memory.messages:
+            return
+        origin = await self.origin()
+        await asyncio.to_thread(self.segments.save, segment, origin, self.fingerprint, lambda: True, cold=True)
 
     async def kept(self, tenant: str, agent: str) -> Kept | None:
         """The segment of an agent, judged as a first touch would judge it, and left as it is. None: there is none."""
@@ -128,18 +156,19 @@ class Loading:
             self._origin = await self.journal.origin()
         return self._origin
 
-    async def _segment(self, tenant: str, agent: str) -> Segment | None:
+    async def _segment(self, tenant: str, agent: str, *, cold: bool = False) -> Segment | None:
         """What a segment holds, if the journal holds just that up to its place."""
         if self.segments is None or (tenant, agent) in self.hidden:
             return None
-        segment = await asyncio.to_thread(self.segments.load, tenant, agent, await self.origin(), self.fingerprint)
+        origin = await self.origin()
+        segment = await asyncio.to_thread(self.segments.load, tenant, agent, origin, self.fingerprint, cold=cold)
         if segment is None:
             return None
         if await self._holds(segment):
             return segment
         self.measures.count("beforehand_failures_total", part="segments")
         _log.warning("a segment is not used", tenant=tenant, agent=agent, reason=_OTHER_MESSAGES)
-        await asyncio.to_thread(self.segments.drop, tenant, agent)
+        await self.drop((tenant, agent))
         return None
 
     async def _holds(self, segment: Segment) -> bool:

@@ -153,10 +153,10 @@ class Memories:
                     await self._renew(key)
             except TimeoutError:
                 raise JournalError(f"{'/'.join(key)} is too busy to be given another memory.", "Try later.") from None
+            await self._loader.drop(key)  # before anything is erased: the journal cannot tell that they hold too much
             yield
         finally:
-            if self._loader.segments is not None:
-                await asyncio.to_thread(self._loader.segments.drop, *key)
+            await self._loader.drop(key)
             del self._loader.hidden[key]
 
     async def _renew(self, key: Key) -> None:

@@ -1,8 +1,9 @@
 """Keeps the history of one agent within its bound: its oldest events become cold.
 
 A memory cannot shrink, so another is folded from the journal beside it, with the oldest events cold, while the first
-one goes on serving. What came meanwhile and is not on disk yet is folded in, too, and then the other one takes its
-place: an agent that never falls silent is trimmed like any other.
+one goes on serving. It begins with what was cold the last time, which is kept beside the journal. What came meanwhile
+and is not on disk yet is folded in, too, and then the other one takes its place: an agent that never falls silent is
+trimmed like any other.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Trimming:
         async with self._one:
             with self.unstored.watch(key) as came:
                 give_way = Alternating(asyncio.get_running_loop().time)
-                memory, upto = await self.loading.anew(*key, give_way)
+                memory, upto = await self.loading.trimmed(*key, give_way)
                 while self.hot.get(key) is one and len(_lacking(memory, came)) > _FOLDED_AT_ONCE:
                     upto = await self.loading.follow(memory, upto, give_way=give_way)
                 if self.hot.get(key) is not one:

@@ -43,10 +43,14 @@ class Kept:
 class Segments(Protocol):
     """A cache of folded memories. Whatever is lost, damaged or outdated is folded from the journal again.
 
+    Of an agent there are up to two, each in a place of its own: all that it holds, and, where the history is too long
+    for that, its `cold` part alone, from which a trimming begins.
     Every call blocks, and is made from a thread; `load` and `save` let others run meanwhile.
     """
 
-    def load(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Segment | None:
+    def load(
+        self, tenant: str, agent: str, origin: bytes, embedder: str | None, *, cold: bool = False
+    ) -> Segment | None:
         """What was saved last of this agent; None when there is nothing that can be used.
 
         origin: of the journal; embedder: fingerprint of the one in use. A segment of another journal, of another
@@ -58,7 +62,9 @@ class Segments(Protocol):
         """What `load` would find, and why it would not use it; None when there is nothing. Nothing is changed."""
         ...
 
-    def save(self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool]) -> bool:
+    def save(
+        self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool], *, cold: bool = False
+    ) -> bool:
         """Write a segment, in one piece or not at all. False when it was given up, or cannot be written.
 
         still: asked now and then, and once more before the old segment is replaced; whether nobody has touched the
@@ -67,5 +73,5 @@ class Segments(Protocol):
         ...
 
     def drop(self, tenant: str, agent: str) -> None:
-        """Throw an agent's segment away."""
+        """Throw both of an agent's segments away."""
         ...

@@ -9,7 +9,7 @@ import pytest
 from beforehand import limits
 from beforehand.memory.footprint import footprint
 from beforehand.messages.topics import Scope
-from journal_samples import RUN
+from journal_samples import RUN, entry
 from remembering import process, segment_files
 from stage import staged
 
@@ -84,7 +84,7 @@ async def test_a_cold_event_keeps_its_place_and_is_known_when_it_comes_again(tmp
         memory = await later.memories.of(RUN)
         assert memory.cold == 60
         session = memory.session(RUN.run)
-        assert session.known["event", "e0"] == 1
+        assert session.knows(entry("e0")) == 1
         assert memory.timeline.last(2 * MOST, run=session.code).tolist() == list(range(2 * MOST))
         assert memory.row_of(RUN.run, "e3") == 3
 

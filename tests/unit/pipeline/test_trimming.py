@@ -6,6 +6,7 @@ import asyncio
 import weakref
 
 import pytest
+from structlog.testing import capture_logs
 
 from beforehand.messages.topics import Scope
 from journal_samples import RUN, entry
@@ -13,6 +14,11 @@ from remembering import process
 
 pytestmark = pytest.mark.anyio
 MOST = 40
+
+
+def cold_files(folder):
+    """What is kept of agents' cold parts."""
+    return sorted((folder / "segments").glob("*.cold"))
 
 
 async def test_an_agent_that_always_has_messages_on_their_way_is_trimmed_and_loses_none(tmp_path):
@@ -84,3 +90,77 @@ async def test_a_round_lets_go_of_each_memory_that_it_has_replaced(tmp_path):
         one.memories.trimming.replace = counting
         await one.memories.trimming.look()
         assert alive == [2, 1]
+
+
+async def counting(one, work):
+    """How many messages are folded by some work."""
+    loading, folded = one.memories.keeping.loading, []
+    fold = loading.fold
+
+    def counted(memory, entry, rated=None, *, cold=False):
+        folded.append(entry.id)
+        return fold(memory, entry, rated, cold=cold)
+
+    loading.fold = counted
+    await work()
+    loading.fold = fold
+    return folded
+
+
+async def test_a_trimming_folds_what_came_since_the_last_and_what_stays_hot_and_nothing_else(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        for last in range(MOST + 1, 6 * MOST, MOST // 2 + 1):
+            await one.says(last - (MOST + 1 if last == MOST + 1 else MOST // 2 + 1), last)
+            folded = await counting(one, one.memories.trimming.look)
+            memory = await one.memories.of(RUN)
+            assert len(memory.events) == last
+            assert folded == [f"e{number}" for number in range(last - min(last, MOST + 1), last)]
+            assert memory.cold == last - MOST // 2
+
+
+async def test_after_a_kill_an_agent_that_was_never_quiet_is_folded_from_what_was_cold(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as first:
+        await first.says(0, 3 * MOST)
+        await first.memories.trimming.look()
+    async with process(tmp_path, agent_events=MOST) as later:
+        folded = await counting(later, lambda: later.memories.of(RUN))
+        assert folded == [f"e{number}" for number in range(3 * MOST - MOST // 2, 3 * MOST)]
+        memory = await later.memories.of(RUN)
+        assert [event.id for event in memory.events] == [f"e{number}" for number in range(3 * MOST)]
+        assert memory.session(RUN.run).knows(entry("e3")) == 4
+
+
+async def test_what_was_cold_is_not_begun_with_when_more_is_to_stay_hot_now(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as first:
+        await first.says(0, 3 * MOST)
+        await first.memories.trimming.look()
+    async with process(tmp_path, agent_events=2 * MOST) as later:
+        assert (await later.memories.of(RUN)).cold == 2 * MOST
+
+
+async def test_nothing_that_is_being_erased_is_kept_as_cold(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, 3 * MOST)
+        await one.memories.trimming.look()
+        assert cold_files(tmp_path) != []
+        async with one.memories.without((RUN.tenant, RUN.agent), frozenset({1})):
+            assert cold_files(tmp_path) == []
+            await one.says(3 * MOST, 5 * MOST)
+            folded = await counting(one, one.memories.trimming.look)
+            assert len(folded) == 5 * MOST
+            assert cold_files(tmp_path) == []
+
+
+async def test_i2_a_damaged_cold_part_is_named_removed_and_folded_anew(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, 3 * MOST)
+        await one.memories.trimming.look()
+        [path] = cold_files(tmp_path)
+        path.write_bytes(path.read_bytes()[:-1])
+        await one.says(3 * MOST, 4 * MOST)
+        with capture_logs() as logs:
+            folded = await counting(one, one.memories.trimming.look)
+        assert [line["file"] for line in logs if line["event"] == "a segment is not used"] == [str(path)]
+        assert len(folded) == 4 * MOST
+        assert (await one.memories.of(RUN)).cold == 4 * MOST - MOST // 2
+        assert cold_files(tmp_path) == [path]

@@ -29,6 +29,7 @@ _ROOMS: Final = ("feedback", "index", "memory", "messages", "pipeline")
 _ENDS: Final = 1
 """The part with the ends of the events."""
 _SUFFIX: Final = ".segment"
+_COLD: Final = ".cold"
 _HALF: Final = ".half"
 _BROKEN: Final = (
     form.Damaged,
@@ -63,12 +64,14 @@ class SegmentFolder:
         self._key_of = key_of
         self._definition = fold_definition()
 
-    def load(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Segment | None:
+    def load(
+        self, tenant: str, agent: str, origin: bytes, embedder: str | None, *, cold: bool = False
+    ) -> Segment | None:
         """See ports.segments."""
-        kept = self.look(tenant, agent, origin, embedder)
+        path = self._path(tenant, agent, cold=cold)
+        kept = self._look(path, tenant, agent, origin, embedder)
         if kept is None:
             return None
-        path = self._path(tenant, agent)
         if kept.segment is not None:
             with contextlib.suppress(OSError):
                 os.utime(path)
@@ -76,12 +79,14 @@ class SegmentFolder:
         if kept.damaged:
             self._measures.count("beforehand_failures_total", part="segments")
         _log.warning("a segment is not used", tenant=tenant, agent=agent, file=str(path), reason=kept.fault)
-        self.drop(tenant, agent)
+        _remove(path)
         return None
 
     def look(self, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Kept | None:
         """See ports.segments."""
-        path = self._path(tenant, agent)
+        return self._look(self._path(tenant, agent), tenant, agent, origin, embedder)
+
+    def _look(self, path: Path, tenant: str, agent: str, origin: bytes, embedder: str | None) -> Kept | None:
         kept = Kept(0)
         try:
             kept = Kept(_on_disk(path.stat()))
@@ -97,11 +102,13 @@ class SegmentFolder:
         except _BROKEN as error:
             return replace(kept, fault=str(error), damaged=True)
 
-    def save(self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool]) -> bool:
+    def save(
+        self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool], *, cold: bool = False
+    ) -> bool:
         """See ports.segments."""
         memory = segment.memory
-        path = self._path(memory.tenant, memory.agent)
-        half = path.with_suffix(_HALF)
+        path = self._path(memory.tenant, memory.agent, cold=cold)
+        half = path.with_name(path.name + _HALF)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             key = self._key_of(memory.tenant, memory.agent)
@@ -118,18 +125,17 @@ class SegmentFolder:
         except (OSError, pickle.PicklingError, TypeError) as error:
             self._measures.count("beforehand_failures_total", part="segments")
             _log.warning("a segment cannot be written", agent=memory.agent, file=str(path), reason=str(error))
-        with contextlib.suppress(OSError):
-            half.unlink()
+        _remove(half)
         return False
 
     def drop(self, tenant: str, agent: str) -> None:
         """See ports.segments."""
-        with contextlib.suppress(OSError):
-            self._path(tenant, agent).unlink()
+        for cold in (False, True):
+            _remove(self._path(tenant, agent, cold=cold))
 
-    def _path(self, tenant: str, agent: str) -> Path:
+    def _path(self, tenant: str, agent: str, *, cold: bool = False) -> Path:
         named = hashlib.blake2b(f"{len(tenant)}:{tenant}{agent}".encode(), digest_size=20).hexdigest()
-        return self._folder / f"{named}{_SUFFIX}"
+        return self._folder / f"{named}{_COLD if cold else _SUFFIX}"
 
     def _about(self, segment: Segment, embedder: str | None) -> dict[str, Any]:
         extent = segment.extent
@@ -156,14 +162,14 @@ class SegmentFolder:
 
     def _prune(self) -> None:
         """Keep within `most_bytes`."""
-        files = [(entry.stat(), entry.path) for entry in os.scandir(self._folder) if entry.name.endswith(_SUFFIX)]
+        kept = (entry for entry in os.scandir(self._folder) if entry.name.endswith((_SUFFIX, _COLD)))
+        files = [(entry.stat(), entry.path) for entry in kept]
         total = sum(_on_disk(stat) for stat, _ in files)
         for stat, path in sorted(files, key=lambda file: file[0].st_mtime):
             if total <= self._most_bytes:
                 break
             total -= _on_disk(stat)
-            with contextlib.suppress(OSError):
-                Path(path).unlink()
+            _remove(Path(path))
 
 
 def _closed(parts: list[form.Part], key: bytes | None, about: dict[str, Any]) -> Sequence[form.Part]:
@@ -194,6 +200,11 @@ def fold_definition() -> str:
     return digest.hexdigest()[:32]
 
 
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
 def _on_disk(stat: os.stat_result) -> int:
     return stat.st_blocks * 512 if hasattr(stat, "st_blocks") else stat.st_size
 
@@ -222,6 +233,6 @@ def _restored(about: dict[str, Any], parts: list[memoryview]) -> Segment:
     finally:
         if collecting:
             gc.enable()
-    events = StoredEvents(streams.EventBlobs(np.frombuffer(ends, np.int64).tolist(), blobs))
+    events = StoredEvents(streams.EventBlobs(ends.cast("q"), blobs))
     memory = AgentMemory.restored(about["tenant"], about["agent"], state, events)
     return Segment(memory, about["upto"], Extent(about["messages"], about["newest"], about["key"]))
