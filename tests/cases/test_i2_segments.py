@@ -134,7 +134,7 @@ async def test_i2_a_segment_that_is_newer_than_a_restored_journal_is_not_used(tm
 
 async def test_i3_what_a_killed_writer_left_behind_is_no_segment(tmp_path):
     path = await written(tmp_path)
-    path.rename(path.with_suffix(".half"))
+    path.rename(path.with_name(f"{path.name}.half"))
     assert (await remembered(tmp_path)).touches("journal") == 1
     async with process(tmp_path) as again:
         await again.memories.of(RUN)

@@ -12,7 +12,7 @@ from beforehand.memory.agent import AgentMemory
 _AGENT: Final = 300_000
 """Arrays that are reserved a little ahead."""
 _EVENT: Final = 1_200
-_MESSAGE: Final = 550
+_MESSAGE: Final = 200
 _PASSAGE: Final = 380
 _CHAR: Final = 3.5
 """Of an event's text: passages say it once more, most with a name beside it."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import count, islice, repeat
+from itertools import count, repeat
 from typing import Final
 
 import numpy as np
@@ -55,9 +55,8 @@ class Said:
     newest_result_row: int = NONE
     latest: dict[int, int] = field(default_factory=dict)
     """Key code to the newest row of this run with such a leaf."""
-    number_of: dict[int, int] = field(default_factory=dict)
-    """Row to the number of the event in this run, from 1."""
-    stretch_of: dict[int, int] = field(default_factory=dict)
+    _order: Table[np.int32] = field(default_factory=lambda: Table(2, np.int32))
+    """Of each event its row, ascending, and its stretch."""
     stretches: int = 1
     """How many; the words of the running one and of the one before are kept as they came."""
     _running: dict[int, None] = field(default_factory=dict)
@@ -76,8 +75,7 @@ class Said:
     def take(self, event: Remembered, shelf: Shelf, terms: Sequence[int]) -> None:
         """Fold in one event that is on the shelf. terms: its distinct ones, ascending."""
         self.count += 1
-        self.number_of[event.row] = self.count
-        self.stretch_of[event.row] = self.stretches - 1
+        self._order.add((event.row, self.stretches - 1))
         places = shelf.places(event.row)
         if not places:
             return
@@ -92,7 +90,18 @@ class Said:
 
     def newest(self, most: int) -> list[int]:
         """Rows of the newest events, at most so many, oldest first."""
-        return list(islice(reversed(self.number_of), most))[::-1]
+        rows: list[int] = self._order.rows[-most:, 0].tolist()
+        return rows
+
+    def numbers(self, rows: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Of each row the number of the event in this run, from 1, and its stretch; 0 and NONE of another's."""
+        if not self.count:
+            return [0] * len(rows), [NONE] * len(rows)
+        order = self._order.rows
+        places = np.searchsorted(order[:, 0], np.array(rows, np.int32))
+        found = order.take(places, 0, mode="clip")
+        own = found[:, 0] == rows
+        return np.where(own, places + 1, 0).tolist(), np.where(own, found[:, 1], NONE).tolist()
 
     def words(self, terms: Ints) -> Ints:
         """Rows of `heard` of these terms (row 0 for words that the run has not had)."""

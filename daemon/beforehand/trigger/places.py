@@ -31,20 +31,19 @@ def _in_time(out: Floats, at: Sight, moment: Moment) -> None:
     said, events, step = moment.said, moment.memory.events, moment.step
     kin = moment.kin
     facts = []
-    for row in at.rows:
+    for row, number, stretch in zip(at.rows, *said.numbers(at.rows), strict=True):
         event = events[row]
-        number = said.number_of.get(row)
-        age = said.count - number if number is not None else len(events) - row
+        age = said.count - number if number else len(events) - row
         either = event.space is None or step.space is None
         about = (
-            0.5 ** (age / _HALF_LIFE_EVENTS) if number is not None else 0.0,
+            0.5 ** (age / _HALF_LIFE_EVENTS) if number else 0.0,
             math.log1p(age) / 8,
-            number is not None,
+            number > 0,
             0.5 if either else event.space == step.space,
             row == said.newest_row,
             row == said.newest_result_row,
             event.tool is not None and event.tool == step.tool,
-            kin.get(said.stretch_of[row], 0.0) if number is not None else 0.0,
+            kin.get(stretch, 0.0),
         )
         facts.append(about)
     table = np.array(facts, np.float32)

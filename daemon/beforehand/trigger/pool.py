@@ -21,6 +21,8 @@ from beforehand.trigger.sight import Floats, Sight, by_code
 
 _GLANCED: Final = 600
 _HALF_LIFE_EVENTS: Final = 10.0
+_ELSEWHERE: Final = -1_000
+"""The number of an event of another run: it is long ago."""
 _WEIGHTS: Final = {
     "key": 3.0,
     "slot": 3.0,
@@ -46,11 +48,11 @@ class Pool:
         self.sight = Sight.of(moment, np.unique(np.concatenate([shelf.newest(rows, _GLANCED), *others])))
         self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
         self._places = self.sight.places[self._open]
-        self._hints = _hints(moment, self.sight)[self._open]
+        numbers, stretches = moment.said.numbers(self.sight.rows)
+        self._hints = _hints(moment, self.sight, numbers, stretches)[self._open]
         self._rows = self.sight.column(Column.ROW)[self._open]
         self._by_row = np.lexsort((-self._hints, self._rows))
-        mine = np.array([row in moment.said.number_of for row in self.sight.rows], np.bool_)
-        self._own = mine[self.sight.of_row][self._open]
+        self._own = (np.array(numbers) > 0)[self.sight.of_row][self._open]
 
     def best(self, row: int, most: int) -> list[int]:
         """Places of the likeliest passages of an event, likeliest first."""
@@ -66,13 +68,14 @@ class Pool:
         return self._places[chosen[np.lexsort((-chosen, -self._hints[chosen]))]]
 
 
-def _hints(moment: Moment, sight: Sight) -> Floats:
+def _hints(moment: Moment, sight: Sight, numbers: Sequence[int], stretches: Sequence[int]) -> Floats:
+    """numbers, stretches: of the events in sight, as `Said.numbers` gives them."""
     shelf, said, fixed = moment.shelf, moment.said, sight.fixed
     kin = moment.kin
-    near = np.array([kin.get(said.stretch_of.get(row, NONE), 0.0) for row in sight.rows], np.float32)
+    near = np.array([kin.get(stretch, 0.0) for stretch in stretches], np.float32)
     space, events = moment.step.space, moment.memory.events
     mine = np.array([space is not None and events[row].space == space for row in sight.rows], np.float32)
-    ages = np.array([said.count - said.number_of.get(row, -1000) for row in sight.rows], np.float32)
+    ages = np.array([said.count - (number or _ELSEWHERE) for number in numbers], np.float32)
     filled = _filled(moment)
     hints: Floats = (
         by_code(sight.column(Column.KEY), lambda key: _asked(shelf, moment, key, filled))
