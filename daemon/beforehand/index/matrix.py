@@ -42,6 +42,10 @@ class Matrix:
         self._mask = (1 << self._shift) - 1
         self._chunks: list[Vectors] = []
 
+    def blank(self) -> Matrix:
+        """Another one of the same form, with nothing in it."""
+        return Matrix(self.dimensions, self._mask + 1)
+
     def write(self, rows: RowArray, vectors: Vectors) -> None:
         """Set rows, in any order; at least one."""
         low, high = (int(rows[0]), int(rows[0])) if len(rows) == 1 else (int(rows.min()), int(rows.max()))

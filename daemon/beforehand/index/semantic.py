@@ -26,6 +26,8 @@ BYTE_POOL_ROWS: Final = 64
 """Rows that byte codes leave, at least: enough to prove the ten best of nearly every question."""
 POOL_ROWS: Final = 1_500
 """Rows rescored exactly."""
+LEFT_ROWS: Final = 4_096
+"""Rows before the first vector are left out in multiples of this: an agent's oldest events lose their vectors."""
 
 
 class SemanticWindows:
@@ -37,10 +39,11 @@ class SemanticWindows:
     Memory per row: 4 x dimensions + 1 bytes; `dimensions` more past `byte_rows` rows, 64 more past `exact_rows` rows,
     96 more past `quantised.NARROW_ROWS`.
     A put codes at most two rows per row put and a batch, so a large agent gets its codes bit by bit.
-    One writer at a time; a search may run in another thread meanwhile.
+    Rows before the first one put take nothing (`LEFT_ROWS`); inside, rows are counted from there.
+    One writer at a time; a search may run in another thread meanwhile, unless a row comes that was left out.
     """
 
-    __slots__ = ("_bytes", "_codes", "_matrix", "_present", "_sums", "byte_rows", "dimensions", "exact_rows")
+    __slots__ = ("_bytes", "_codes", "_first", "_matrix", "_present", "_sums", "byte_rows", "dimensions", "exact_rows")
 
     def __init__(
         self,
@@ -55,7 +58,11 @@ class SemanticWindows:
         """Candidates up to which a search is exact."""
         self.byte_rows = BYTE_NUMBERS // dimensions if byte_rows is None else byte_rows
         """Rows of a window up to which every one is looked at."""
-        self._matrix = Matrix(dimensions, chunk_rows)
+        self._empty(Matrix(dimensions, chunk_rows), 0)
+
+    def _empty(self, matrix: Matrix, first: int) -> None:
+        self._first = first
+        self._matrix = matrix
         self._present: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._bytes: ByteCodes | None = None
         self._codes: SignCodes | None = None
@@ -63,13 +70,13 @@ class SemanticWindows:
 
     def __len__(self) -> int:
         """One past the highest row stored."""
-        return self._matrix.size
+        return self._first + self._matrix.size
 
     @property
     def nbytes(self) -> int:
         """Bytes in use, without the slack of growth."""
         derived = sum(part.nbytes for part in (self._bytes, self._codes, self._sums) if part is not None)
-        return len(self) * (4 * self.dimensions + 1) + derived
+        return self._matrix.size * (4 * self.dimensions + 1) + derived
 
     # --- writing ---
 
@@ -86,6 +93,9 @@ class SemanticWindows:
             return
         if places.min() < 0 or not np.isfinite(vectors).all():
             raise ValueError("a row is 0 or more, and every value of a vector is finite")
+        self._write(self._inside(places), vectors)
+
+    def _write(self, places: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         self._matrix.write(places, vectors)
         size = self._matrix.size
         self._present = lengthened(self._present, len(self._present), size)
@@ -101,15 +111,32 @@ class SemanticWindows:
         if self._sums is not None:
             self._sums.changed(places)
 
+    def _inside(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows to be written, as they are counted inside. Once one comes that was left out, none is any more."""
+        lowest = int(rows.min())
+        if not self._matrix.size:
+            self._first = lowest // LEFT_ROWS * LEFT_ROWS
+        elif lowest < self._first:
+            held, first = np.flatnonzero(self._present), self._first
+            vectors = self._matrix.gather(held)
+            self._empty(self._matrix.blank(), 0)
+            self._write(held + first, vectors)
+        return rows - self._first
+
     # --- reading ---
 
     def vectors(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of the vectors of these rows, all below len(self); zeros where there is none."""
-        return self._matrix.gather(np.asarray(rows, np.int64))
+        places = np.asarray(rows, np.int64) - self._first
+        if not self._first or not (places < 0).any():
+            return self._matrix.gather(places)
+        found = np.zeros((len(places), self.dimensions), np.float32)
+        found[places >= 0] = self._matrix.gather(places[places >= 0])
+        return found
 
     def mean(self, start: int, stop: int) -> NDArray[np.float32]:
         """The mean of the vectors of rows start, ..., stop - 1 that have one; zeros when none has."""
-        start, stop, _ = slice(start, stop).indices(len(self))
+        start, stop = (max(place - self._first, 0) for place in slice(start, stop).indices(len(self))[:2])
         self._sums = self._sums or VectorSums(self._matrix)
         count = int(np.count_nonzero(self._present[start:stop]))
         return self._sums.sum(start, stop) / np.float32(max(count, 1))
@@ -125,7 +152,10 @@ class SemanticWindows:
         query = np.ascontiguousarray(query, np.float32)
         if k <= 0 or not query.any():
             return exact.nothing()
-        window = self._window(rows)
+        places, scores = self._best(query, k, self._window(rows))
+        return places + self._first, scores
+
+    def _best(self, query: NDArray[np.float32], k: int, window: slice | NDArray[np.int64]) -> exact.Found:
         if not isinstance(window, slice):
             return self._best_of_rows(query, k, window[self._present[window]])
         found = self._best_of_window(query, k, window.start, window.stop)
@@ -189,12 +219,14 @@ class SemanticWindows:
     def _window(self, rows: Rows | None) -> slice | NDArray[np.int64]:
         """The rows as a slice of the matrix where they are contiguous, else those of them that can be there."""
         if rows is None:
-            return slice(0, len(self))
+            return slice(0, self._matrix.size)
         if isinstance(rows, slice):
-            start, stop, _ = rows.indices(len(self))
+            start, stop = (max(place - self._first, 0) for place in rows.indices(len(self))[:2])
             return slice(start, max(start, stop))
         if len(rows) and rows[-1] >= len(self):
             rows = rows[: np.searchsorted(rows, len(self))]
+        if self._first:
+            rows = rows[np.searchsorted(rows, self._first) :] - self._first
         if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
             return slice(int(rows[0]), int(rows[-1]) + 1)
         return rows

@@ -70,6 +70,28 @@ def test_a_vector_may_come_late_and_in_any_order():
     assert index.search(vectors[8], 4)[0].tolist() == naive(vectors, vectors[8], 4, np.arange(40))
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_rows_before_the_first_vector_take_nothing_and_one_of_them_may_still_come(late):
+    vectors, first = unit_rows(7, 9_300), 9_001
+    vectors[:first] = 0
+    index = SemanticWindows(32, exact_rows=100, byte_rows=50)
+    for row in range(first, 9_300):
+        index.put([row], vectors[row : row + 1])
+    assert index.nbytes < 2_000 * (4 * 32 + 1)
+    if late:
+        vectors[17] = unit_rows(8, 1)[0]
+        index.put([17], vectors[17:18])
+    assert len(index) == 9_300
+    for query in vectors[[9_002, 9_150, 9_299, 17]][: 3 + late]:
+        for rows in (slice(0, None), slice(10, 9_200), slice(5, 8_000), slice(9_100, 9_160), np.arange(1, 9_400, 4)):
+            inside = np.arange(9_300)[rows] if isinstance(rows, slice) else rows[rows < 9_300]
+            assert index.search(query, 7, rows)[0].tolist() == naive(vectors, query, 7, inside)
+        assert index.search(query, 7)[0].tolist() == naive(vectors, query, 7, np.arange(9_300))
+    assert np.array_equal(index.vectors([17, 9_100, 8_000]), vectors[[17, 9_100, 8_000]])
+    held = vectors[10:9_200][vectors[10:9_200].any(axis=1)]
+    assert np.allclose(index.mean(10, 9_200), held.mean(axis=0), atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("rows", "vectors"),
     [([0], np.ones((1, 31))), ([0, 1], np.ones((1, 32))), ([-1], np.ones((1, 32))), ([0], np.full((1, 32), np.nan))],
