@@ -22,8 +22,9 @@ from beforehand.cli.shared import Config, Json, advising, err, load, out, print_
 from beforehand.errors import NotFound
 from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.settings import Settings
-from beforehand.training.collecting import LIFE, Setting, stops
+from beforehand.training.collecting import LIFE, Setting, scoped, stops
 from beforehand.training.evaluating import Score, evaluate, policies
+from beforehand.training.leading import Lead, lead_of
 from beforehand.training.trajectories import Trajectory, read
 
 _BUDGETS = (256, 512)
@@ -56,6 +57,9 @@ def command(
     needs: Annotated[bool, typer.Option("--needs/--no-needs", help="Whether plans say what steps need.")] = True,
     workflows: Annotated[bool | None, typer.Option(help="Whether earlier runs teach, instead of as set.")] = None,
     model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
+    lead: Annotated[
+        bool, typer.Option("--lead", help="Also how long before its step a packet has what that needs, as configured.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Replay recorded runs and compare what each policy puts before every step, with what the step then needed."""
@@ -64,12 +68,17 @@ def command(
         named = [run for run in read(file) if match is None or re.search(match, run.id)]
         chosen = [replace(run, silent=not needs) for run in drawn(named, split, runs, seed)]
         how = {"view": view, "seed": seed, "life": life, "after": after}
-        scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budget or _BUDGETS, how))
+        budgets = budget or _BUDGETS
+        scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budgets, how))
+        leads = [asyncio.run(_lead(settings, chosen, setting, tokens, how)) for tokens in budgets] if lead else []
     rows = [{"policy": who, "budget": tokens, **score.summary()} for (who, tokens), score in scores.items()]
+    told = [{"budget": tokens, **one.summary()} for tokens, one in zip(budgets, leads, strict=False)]
     if json:
-        print_json({"file": file.name, "setting": setting, "view": view, "runs": len(chosen), "rows": rows})
+        found = {"file": file.name, "setting": setting, "view": view, "runs": len(chosen), "rows": rows}
+        print_json({**found, "lead": told} if lead else found)
     else:
         _show(rows)
+        _show_leads(told)
 
 
 def drawn(known: Sequence[Trajectory], split: str | None, runs: int | None, seed: int) -> list[Trajectory]:
@@ -105,6 +114,29 @@ async def _evaluate(
             counted = progress.track(chosen, description="replaying")
             stopped = stops(replayed, counted, setting, name="evaluate", **how)
             return await evaluate(replayed, stopped, contestants, budgets)
+
+
+async def _lead(
+    settings: Settings, chosen: Sequence[Trajectory], setting: Setting, budget: int, how: Mapping[str, int]
+) -> Lead:
+    """The packets themselves, as they go out under the configured policy with another budget."""
+    policy = settings.policy.model_copy(update={"budget_tokens": budget})
+    replayed = assembly.replay(settings.model_copy(update={"policy": policy}), RecordedMeasures())
+    played = list(scoped(chosen, setting, name="evaluate", seed=how["seed"], life=how["life"]))
+    async with replayed.open():
+        with Progress(console=err, transient=True) as progress:
+            counted = progress.track(played, description=f"looking ahead, {budget} tokens")
+            return await lead_of(replayed, counted, view=how["view"], after=how["after"])
+
+
+def _show_leads(told: Sequence[dict[str, Any]]) -> None:
+    names = ["budget", "prepared", "waiting", "final", "ahead_median", "ahead_p90"]
+    table = Table(*names, box=None, title="before the step began", title_justify="left")
+    for one in told:
+        table.add_row(*("-" if one[name] is None else str(one[name]) for name in names))
+    if told:
+        out.print(table)
+        out.print("prepared: share of steps; waiting, final: of needed values; ahead: messages of the run")
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -80,20 +80,28 @@ async def stops(
     life: int = LIFE,
     after: int = 0,
 ) -> AsyncIterator[Stop]:
-    """The stops of `runs` in a setting; agents are named after `name`, so that sets do not meet in one memory.
+    """The stops of `runs` in a setting.
 
     view: what stands in so many newest events is not needed. life: runs of one life.
     after: runs that are only lived through; the stops are those of the others.
     """
+    for number, (run, scope) in enumerate(scoped(runs, setting, name=name, seed=seed, life=life)):
+        async for stop in follow(replay, run, scope, view=view):
+            if number >= after:
+                yield stop
+
+
+def scoped(
+    runs: Iterable[Trajectory], setting: Setting, *, name: str, seed: int = 0, life: int = LIFE
+) -> Iterator[tuple[Trajectory, Scope]]:
+    """The runs that a setting makes of `runs`, and whose they are; agents are named after `name`, so that sets do not
+    meet in one memory."""
     played = list(runs)
     if setting in (Setting.INTERLEAVED, Setting.LABELLED):
         played = weave(played, labelled=setting is Setting.LABELLED, seed=seed)
     for number, run in enumerate(played):
         agent = number // life if setting is Setting.LIVES else number
-        scope = Scope(name, f"{setting}{agent}", f"r{number}")
-        async for stop in follow(replay, run, scope, view=view):
-            if number >= after:
-                yield stop
+        yield run, Scope(name, f"{setting}{agent}", f"r{number}")
 
 
 async def collect(
