@@ -54,6 +54,9 @@ def command(
     seed: Annotated[int, typer.Option(help="Draws the runs and weaves them.")] = 0,
     life: Annotated[int, typer.Option(min=1, help="Runs of one life.")] = LIFE,
     after: Annotated[int, typer.Option(min=0, help="Runs that are lived through first and not counted.")] = 0,
+    first: Annotated[
+        str | None, typer.Option(help="Runs whose id this finds are lived through before all others, and not counted.")
+    ] = None,
     needs: Annotated[bool, typer.Option("--needs/--no-needs", help="Whether plans say what steps need.")] = True,
     workflows: Annotated[bool | None, typer.Option(help="Whether earlier runs teach, instead of as set.")] = None,
     model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
@@ -65,9 +68,11 @@ def command(
     """Replay recorded runs and compare what each policy puts before every step, with what the step then needed."""
     with advising():
         settings = load(config, policy={"model": model, "window_events": view, "workflows": workflows})
-        named = [run for run in read(file) if match is None or re.search(match, run.id)]
-        chosen = [replace(run, silent=not needs) for run in drawn(named, split, runs, seed)]
-        how = {"view": view, "seed": seed, "life": life, "after": after}
+        known = read(file)
+        lived = [] if first is None else [run for run in known if re.search(first, run.id)]
+        named = [run for run in known if match is None or re.search(match, run.id)]
+        chosen = [replace(run, silent=not needs) for run in (*lived, *drawn(named, split, runs, seed))]
+        how = {"view": view, "seed": seed, "life": life, "after": len(lived) + after}
         budgets = budget or _BUDGETS
         scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budgets, how))
         leads = [asyncio.run(_lead(settings, chosen, setting, tokens, how)) for tokens in budgets] if lead else []
