@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from beforehand.index import keys, postings
 from beforehand.index.extraction import Entity, extract, normal, normals
+from beforehand.index.growing import distinct
 from beforehand.index.passages import Passage
 from beforehand.index.semantic import Rows
 
@@ -154,7 +155,7 @@ def _newest(columns: Iterable[postings.Postings], rows: Rows | None, end: int, l
         parts.append(column)
     if not parts or limit == 0:
         return []
-    places_found = np.unique(np.concatenate(parts))
+    places_found = distinct(np.concatenate(parts))
     found_rows, positions = places_found >> _POSITION_BITS, places_found & ((1 << _POSITION_BITS) - 1)
     order = np.lexsort((positions, -found_rows))[:limit]
     return list(zip(found_rows[order].tolist(), positions[order].tolist(), strict=True))

@@ -15,6 +15,15 @@ Ints = NDArray[np.int64]
 _Cell = TypeVar("_Cell", bound=np.generic)
 
 
+def distinct(numbers: Ints) -> Ints:
+    """Each of the numbers once, ascending. By sorting, which is several times as fast for up to some thousands as the
+    hashing of `numpy.unique` (2.3 and later)."""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]
+
+
 class Codes(dict[str, int]):
     """Names to 0, 1, 2, ... in order of first use; `names` has them by code."""
 

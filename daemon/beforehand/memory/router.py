@@ -133,11 +133,10 @@ def _facts(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     scored: list[tuple[int, int, int | None, Standing | None]] = [
         (fact.shared, fact.standing.claim.row, None, fact.standing) for fact in near
     ]
-    scored += [
-        (len(wanted & memory.shelf.words_of(row, number)), row, number, None)
-        for row, number in memory.newest_standing()
-        if within is None or row in within
-    ]
+    standing = [spot for spot in memory.newest_standing() if within is None or spot[0] in within]
+    places = [memory.shelf.place(row, number) for row, number in standing]
+    shared = memory.shelf.shared(places, wanted)
+    scored += [(count, row, number, None) for count, (row, number) in zip(shared, standing, strict=True)]
     scored.sort(key=lambda item: (-item[0], -item[1], item[2] or 0))
     return [
         Found(row, number, "facts", rank, float(shared), standing)

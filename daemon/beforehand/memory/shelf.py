@@ -7,7 +7,7 @@ a passage among all of the agent's, in order of arrival.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import chain, repeat
 from typing import Final
@@ -113,6 +113,15 @@ class Shelf:
     def words_of(self, row: int, number: int) -> frozenset[str]:
         """The distinct terms of a passage."""
         return frozenset(map(self.terms.names.__getitem__, self.words.row(self.place(row, number))))
+
+    def shared(self, places: Sequence[int], wanted: Iterable[str]) -> list[int]:
+        """How many of the wanted terms each of some passages has."""
+        if not places:
+            return []
+        flat, owners = self.words.gather(np.array(places, np.int64))
+        known = [code for word in wanted if (code := self.terms.get(word)) is not None]
+        counts: list[int] = np.bincount(owners[np.isin(flat, known)], minlength=len(places)).tolist()
+        return counts
 
     def terms_of(self, row: int) -> list[int]:
         """The distinct terms of an event, ascending, as `put` told them."""

@@ -6,12 +6,13 @@ with a word of the attribute or the subject. In the event that claimed it the va
 
 Every value that was ever claimed is kept in an index of words; whether it still stands is asked of its record when a
 passage has the word. So a new claim costs a few entries, and any time in the past can be looked at as well as now.
+Which values an event says is remembered; only values that are claimed later are looked for in it again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +26,10 @@ from beforehand.memory.scenes import apart
 _WORD: Final = re.compile(r"\w+")
 _SPACED_SCRIPTS: Final = "\u0e00"
 """Scripts from here on stand mostly without blanks, so that a word bound says nothing there."""
+_FEW: Final = 16
+"""Values that are looked for one by one; for more the index of words is the shorter way."""
+_Said = Mapping[int, Sequence[str]]
+_UNSEARCHED: Final[tuple[int, _Said]] = (0, {})
 
 
 @dataclass(slots=True)
@@ -67,8 +72,12 @@ class Traces:
 
     def __init__(self) -> None:
         self.by_text: dict[str, list[Trace]] = {}
-        self.by_word: dict[str, set[str]] = {}
-        self.unspaced: set[str] = set()
+        self._texts: list[str] = []
+        """Those that can be looked for, in the order in which they were claimed first."""
+        self._by_word: dict[str, set[str]] = {}
+        self._unspaced: set[str] = set()
+        self._said: dict[int, tuple[int, _Said]] = {}
+        """By the row of an event: how many of `_texts` it was searched for, and those that it says."""
 
     def add(self, claim: Claim, record: Record, known: dict[Leaf, Trace]) -> None:
         """Note what a claim says. known: the traces of its record."""
@@ -82,22 +91,43 @@ class Traces:
             if claim.to_us is not None:
                 trace.ends.append(claim.to_us)
 
-    def said_in(self, text: str) -> Iterator[Trace]:
-        """Traces whose leaf stands in `text`, which is in lower case."""
-        for value in self.unspaced:
-            if value in text:
-                yield from self.by_text[value]
-        for word in self.by_word.keys() & set(_WORD.findall(text)):
-            for value in self.by_word[word]:
-                if stands_in(value, text):
-                    yield from self.by_text[value]
+    def said_by(self, event: Remembered) -> _Said:
+        """Texts of leaves that stand in the passages of an event, by the passage's position."""
+        searched, said = self._said.get(event.row, _UNSEARCHED)
+        if searched == len(self._texts):
+            return said
+        new = self._texts[searched:]
+        texts = {passage.position: passage.text.casefold() for passage in event.passages}
+        if len(new) > _FEW:
+            found = {place: self._found_in(text) for place, text in texts.items()}
+        else:
+            found = {place: [*said.get(place, ()), *self._found_of(new, text)] for place, text in texts.items()}
+        said = {place: values for place, values in found.items() if values}
+        self._said[event.row] = len(self._texts), said
+        return said
+
+    def _found_in(self, text: str) -> list[str]:
+        said = [value for value in self._unspaced if value in text]
+        for word in self._by_word.keys() & set(_WORD.findall(text)):
+            said += [value for value in self._by_word[word] if stands_in(value, text)]
+        return said
+
+    def _found_of(self, values: Sequence[str], text: str) -> list[str]:
+        found = [value for value in values if value in text]
+        return [value for value in found if value in self._unspaced or stands_in(value, text)]
 
     def _index(self, text: str, trace: Trace) -> None:
-        self.by_text.setdefault(text, []).append(trace)
-        if any(char >= _SPACED_SCRIPTS for char in text):
-            self.unspaced.add(text)
+        traces = self.by_text.setdefault(text, [])
+        traces.append(trace)
+        if len(traces) > 1:
+            return
+        if _is_unspaced(text):
+            self._unspaced.add(text)
         elif first := _WORD.search(text):
-            self.by_word.setdefault(first.group(), set()).add(text)
+            self._by_word.setdefault(first.group(), set()).add(text)
+        else:
+            return
+        self._texts.append(text)
 
 
 class Stale:
@@ -108,33 +138,35 @@ class Stale:
         self._at_us = at_us
         self._known_us = known_us
         self._known: dict[tuple[int, int], bool] = {}
-        self._clean: dict[int, list[int] | None] = {}
 
     def says(self, event: Remembered, passage: Passage) -> bool:
         """Whether a passage of the event says something that is gone; worked out once."""
+        said = self._traces.said_by(event).get(passage.position)
+        if said is None:
+            return False
         place = event.row, passage.position
         known = self._known.get(place)
         if known is None:
-            known = self._known[place] = self._says(event, passage)
+            known = self._known[place] = self._says(event, passage, said)
         return known
 
     def clean(self, event: Remembered) -> list[int] | None:
-        """Numbers of the passages that may be said; None when all may. Worked out once."""
-        if event.row not in self._clean:
-            numbers = [number for number, passage in enumerate(event.passages) if not self.says(event, passage)]
-            self._clean[event.row] = None if len(numbers) == len(event.passages) else numbers
-        return self._clean[event.row]
+        """Numbers of the passages that may be said; None when all may."""
+        said = self._traces.said_by(event)
+        gone = {place for place in said if self.says(event, event.passages[place])}
+        return [number for number in range(len(event.passages)) if number not in gone] if gone else None
 
-    def _says(self, event: Remembered, passage: Passage) -> bool:
-        said = [
+    def _says(self, event: Remembered, passage: Passage, said: Sequence[str]) -> bool:
+        gone = [
             trace
-            for trace in self._traces.said_in(passage.text.casefold())
+            for text in said
+            for trace in self._traces.by_text[text]
             if trace.gone_for(event, self._at_us, self._known_us)
         ]
-        if not said:
+        if not gone:
             return False
         telling = frozenset((*terms(passage.text), *words(passage.path)))
-        return any(event.row in trace.rows or self._means(trace.leaf, telling) for trace in said)
+        return any(event.row in trace.rows or self._means(trace.leaf, telling) for trace in gone)
 
     def _means(self, leaf: Leaf, telling: frozenset[str]) -> bool:
         """Whether the words mean this leaf, and not an equal one that still stands for something else."""
@@ -148,10 +180,15 @@ class Stale:
 def says(claim: Claim, text: str) -> bool:
     """Whether a text has a value of the claim."""
     low = text.casefold()
-    return any(
-        leaf.text in low if any(char >= _SPACED_SCRIPTS for char in leaf.text) else stands_in(leaf.text, low)
-        for leaf in claim.leaves
-    )
+    return any(_has(low, leaf.text) for leaf in claim.leaves)
+
+
+def _has(text: str, value: str) -> bool:
+    return value in text if _is_unspaced(value) else stands_in(value, text)
+
+
+def _is_unspaced(value: str) -> bool:
+    return any(char >= _SPACED_SCRIPTS for char in value)
 
 
 def stands_in(value: str, text: str) -> bool:

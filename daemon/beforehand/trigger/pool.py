@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from beforehand.index.growing import Ints
+from beforehand.index.growing import Ints, distinct
 from beforehand.index.keys import shares_of
 from beforehand.memory.shelf import NONE, Column, Fixed, Shelf
 from beforehand.memory.slots import ANY_TOOL, Fillings
@@ -45,7 +45,7 @@ class Pool:
     def __init__(self, moment: Moment, rows: Ints, found: Collection[int]) -> None:
         shelf = moment.shelf
         others = [np.arange(places.start, places.stop) for places in map(shelf.places, found)]
-        self.sight = Sight.of(moment, np.unique(np.concatenate([shelf.newest(rows, _GLANCED), *others])))
+        self.sight = Sight.of(moment, distinct(np.concatenate([shelf.newest(rows, _GLANCED), *others])))
         self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
         self._places = self.sight.places[self._open]
         numbers, stretches = moment.said.numbers(self.sight.rows)
