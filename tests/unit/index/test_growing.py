@@ -1,8 +1,14 @@
 """Arrays that only grow."""
 
 import numpy as np
+import pytest
 
-from beforehand.index.growing import Codes, Ragged, Table
+from beforehand.index.growing import Codes, Ragged, Table, distinct
+
+
+@pytest.mark.parametrize("numbers", [[], [5], [3, 1, 3, 2, 1], [-2, 7, -2], list(range(50)) * 2])
+def test_each_number_once_and_ascending(numbers: list[int]):
+    assert distinct(np.array(numbers, np.int64)).tolist() == sorted(set(numbers))
 
 
 def test_names_get_numbers_in_order_of_first_use():
