@@ -23,21 +23,17 @@ class SortedRows:
     Else 12 bytes per row. A merge costs O(rows at or past the least new value).
     """
 
-    __slots__ = ("_late_rows", "_late_values", "_plain", "_rows", "_size", "_values", "greatest")
+    __slots__ = ("_late_rows", "_late_values", "_rows", "_size", "_values", "greatest", "plain")
 
     def __init__(self) -> None:
-        self._plain = True
+        self.plain = True
+        """Whether the column itself is in order, row for row."""
         self._size = 0
         self._values: NDArray[np.int64] = np.zeros(0, np.int64)
         self._rows: NDArray[np.int32] = np.zeros(0, np.int32)
         self._late_values: list[int] = []
         self._late_rows: list[int] = []
         self.greatest: int | None = None
-
-    @property
-    def plain(self) -> bool:
-        """Whether the column itself is in order, row for row."""
-        return self._plain
 
     @property
     def nbytes(self) -> int:
@@ -49,7 +45,7 @@ class SortedRows:
         grows = self.greatest is None or value >= self.greatest
         if grows:
             self.greatest = value
-        if self._plain:
+        if self.plain:
             if grows and row == self._size:
                 self._size = row + 1
                 return
@@ -69,18 +65,18 @@ class SortedRows:
         """Rows whose value v has low <= v < high, by (value, arrival). None: no bound."""
         if self._late_rows:
             self._merge()
-        values, stop = column if self._plain else self._values.data, self._size
+        values, stop = column if self.plain else self._values.data, self._size
         start = 0 if low is None else bisect_left(values, low, 0, stop)
         if high is not None:
             near = start + _NEAR
             stop = bisect_left(values, high, start, near if near < stop and values[near] >= high else stop)
-        if self._plain:
+        if self.plain:
             return ascending.rows(start, stop)
         return self._rows[start:stop].astype(np.int64)
 
     def _part(self, column: NDArray[np.signedinteger]) -> None:
         """Go on with arrays of our own."""
-        self._plain = False
+        self.plain = False
         self._values = column[: self._size].astype(np.int64)
         self._rows = ascending.rows(0, self._size).astype(np.int32)
 
