@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from beforehand.index.columns import Columns, RowArray, ascending, grown
+from beforehand.index.columns import Columns, RowArray, ascending, lengthened
 
 _INT_MAX: Final = 2**31 - 1
 
@@ -53,9 +53,7 @@ class Strand:
                 return
             self._hold(np.array(ascending.rows(self._first, self._first + place)))
         if place == len(self._cells):
-            longer = np.empty(grown(place, place + 1), np.int64)
-            longer[:place] = self.view(0, place)
-            self._hold(longer)
+            self._hold(lengthened(self.view(0, place), place, place + 1))
         self._cells[place] = row
         if not self.arrival:
             self._set_places(place)

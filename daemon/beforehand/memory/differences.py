@@ -109,8 +109,8 @@ def _between(one: Any, other: Any, place: str, seen: set[tuple[int, int]]) -> It
         yield _Pair(place, one, other)
         return
     match one:
-        case np.ndarray():
-            yield from _of_arrays(one, other, place)
+        case np.ndarray() | memoryview():
+            yield from _of_arrays(np.asarray(one), np.asarray(other), place)
         case dict():
             yield from _of_keys(one, other, place, seen)
         case tuple() | deque():
@@ -119,7 +119,7 @@ def _between(one: Any, other: Any, place: str, seen: set[tuple[int, int]]) -> It
             yield from _between(one.part, other.part, place, seen)
         case MethodType():
             return  # where a part finds another part, which is looked at by itself
-        case str() | bytes() | int() | float() | array() | set() | frozenset() | memoryview() | None:
+        case str() | bytes() | int() | float() | array() | set() | frozenset() | None:
             yield from () if one == other else (_Pair(place, one, other),)
         case _:
             seen.add((id(one), id(other)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import deque
 
@@ -15,6 +16,7 @@ from beforehand.memory.practice import Practice
 from beforehand.memory.trails import Call, Trail
 from beforehand.memory.trees import Growth
 from beforehand.memory.weights import Weights
+from beforehand.messages.topics import Scope
 from recorded import recorded
 from stage import RUN, staged
 
@@ -61,6 +63,26 @@ def test_sums_and_windows_of_time_leave_nothing_behind_either():
     staged(play)
 
 
+def test_runs_that_are_mixed_and_come_late_are_the_same_after_a_replay(monkeypatch):
+    made = itertools.count()
+    dirty = lambda shape, dtype=float: np.full(shape, next(made) % 100, dtype)  # noqa: E731  as memory is that was used
+    monkeypatch.setattr(np, "empty", dirty)
+
+    async def play(stage):
+        for number in range(93):
+            run = Scope(RUN.tenant, RUN.agent, f"r{number % 3}")
+            late = {0: 2, 2: 0}.get(number // 3 % 3, 1)  # of three events of a run the first comes last
+            await stage.event(f"call {number}", scope=run, epoch="e", seq=number // 9 * 3 + late + 1)
+        memory = await stage.replay.pipeline.memories.of(RUN)
+        replayed, _ = await stage.replay.pipeline.memories.keeping.loading.anew(RUN.tenant, RUN.agent)
+        assert [one for one in differences(memory, replayed, GROWTH) if one.part != "sessions"] == []
+        counts = [number // 9 * 3 + {0: 2, 2: 0}.get(number // 3 % 3, 1) for number in range(0, 93, 3)]
+        told = [memory.events[row].text for row in memory.timeline.interval(None, None, memory.session("r0").code)]
+        assert told == [f"call {3 * place}" for place in np.argsort(counts).tolist()]
+
+    staged(play)
+
+
 def remembering(**parts):
     memory = AgentMemory("shop", "anna")
     vars(memory).update(parts)
@@ -79,6 +101,7 @@ def remembering(**parts):
         ({"a": 1}, {"b": 1}, "codes (lacks)"),
         (deque([1, 2]), deque([2, 2]), "codes[0]"),
         ({1, 2}, {1, 3}, "codes"),
+        (memoryview(array("q", [1, 2])), memoryview(array("q", [1, 3, 4])), "codes[1]"),
         (array("q", [1]), array("q", [2]), "codes"),
         (np.array([1.0, np.nan, 3.0]), np.array([1.0, np.nan, 4.0]), "codes[2]"),
         (np.zeros((3, 2)), np.array([[0, 0], [0, 1], [0, 0]], float), "codes[1]"),
