@@ -26,6 +26,7 @@ NAMES = (
     "latency",
     "intake",
     "folding",
+    "trimming",
     "restart",
     "footprint",
     "journal",

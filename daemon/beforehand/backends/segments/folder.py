@@ -211,10 +211,9 @@ def _on_disk(stat: os.stat_result) -> int:
 
 def _parts(memory: AgentMemory, still: Callable[[], bool]) -> list[form.Part]:
     """Stream, ends of the events, events, then the arrays."""
-    blobs = streams.written_events(memory.events, still)
+    ends, events = streams.written_events(memory.events, still)
     stream, buffers = streams.written(memory.state(), still)
-    ends = np.cumsum([0, *map(len, blobs)], dtype=np.int64)
-    return [stream, ends.data, b"".join(blobs), *buffers]
+    return [stream, ends.data, events, *buffers]
 
 
 def _described(kept: Kept, about: dict[str, Any], parts: list[memoryview]) -> Kept:
@@ -233,6 +232,6 @@ def _restored(about: dict[str, Any], parts: list[memoryview]) -> Segment:
     finally:
         if collecting:
             gc.enable()
-    events = StoredEvents(streams.EventBlobs(ends.cast("q"), blobs))
+    events = StoredEvents(streams.EventBlobs(ends.cast(streams.NUMBERS), blobs))
     memory = AgentMemory.restored(about["tenant"], about["agent"], state, events)
     return Segment(memory, about["upto"], Extent(about["messages"], about["newest"], about["key"]))

@@ -12,6 +12,9 @@ from operator import attrgetter
 from types import MethodType
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from beforehand.backends.segments.packing import Packed, Reduced, packed, packed_codes
 from beforehand.index.growing import Codes
 from beforehand.index.passages import Passage
@@ -54,6 +57,7 @@ _WITH_STATE: Final = 3
 """Parts of what an object reduces to when it has a state."""
 _BETWEEN_LOOKS: Final = 256
 _PAUSE_S: Final = 0.0001
+NUMBERS: Final = "q"
 
 _event_parts = attrgetter(*(field.name for field in fields(Remembered)))
 _PASSAGES: Final = [field.name for field in fields(Remembered)].index("passages")
@@ -191,15 +195,20 @@ def read(stream: memoryview, buffers: Sequence[memoryview]) -> dict[str, Any]:
     return state
 
 
-def written_events(events: Sequence[Remembered], still: Callable[[], bool]) -> list[bytes]:
-    """Each event by itself. Raises Interrupted."""
+def written_events(events: Sequence[Remembered], still: Callable[[], bool]) -> tuple[NDArray[np.int64], bytes]:
+    """Each event by itself: where each ends, from 0, and all of them; those that were read are not made anew.
+
+    Raises Interrupted.
+    """
     source = events.source if isinstance(events, StoredEvents) else None
-    blobs = [bytes(source.blob(row)) for row in range(len(source))] if isinstance(source, EventBlobs) else []
-    for row in range(len(blobs), len(events)):
+    ends, read = (source.ends, source.content) if isinstance(source, EventBlobs) else ([0], b"")
+    blobs = []
+    for row in range(len(ends) - 1, len(events)):
         if row % _BETWEEN_LOOKS == 0:
             pause(still)
         blobs.append(_written_event(events[row]))
-    return blobs
+    new = np.cumsum([ends[-1], *map(len, blobs)], dtype=np.int64)[1:]
+    return np.concatenate([np.asarray(ends, np.int64), new]), b"".join([read, *blobs])
 
 
 def _written_event(event: Remembered) -> bytes:
@@ -211,19 +220,15 @@ def _written_event(event: Remembered) -> bytes:
 class EventBlobs:
     """Events as they stand in a segment: `ends` (shape (n + 1,), from 0) are their ends in `content`."""
 
-    def __init__(self, ends: Sequence[int], content: memoryview) -> None:
-        self._ends = ends
-        self._content = content
+    def __init__(self, ends: memoryview, content: memoryview) -> None:
+        self.ends = ends
+        self.content = content
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def blob(self, row: int) -> memoryview:
-        """One event as it was written."""
-        return self._content[self._ends[row] : self._ends[row + 1]]
+        return len(self.ends) - 1
 
     def event(self, row: int) -> Remembered:
         """One event."""
-        parts = _Reader(io.BytesIO(self.blob(row))).load()
+        parts = _Reader(io.BytesIO(self.content[self.ends[row] : self.ends[row + 1]])).load()
         parts[_PASSAGES] = tuple(Passage(*passage) for passage in parts[_PASSAGES])
         return Remembered(*parts)
