@@ -118,13 +118,17 @@ class PolicySettings(Section):
     )
     appetite: Literal["frugal", "balanced", "generous"] = Field(
         "balanced",
-        description="how readily something is said; sets `threshold`, `token_price`, `bar`, `least_of_best`",
+        description="how readily something is said; sets `threshold`, `token_price`, `bar`, `least_of_best`, "
+        "`least_unasked`",
     )
     threshold: Share | None = Field(None, description="least probability of an item")
     token_price: Annotated[float, Field(ge=0)] | None = Field(None, description="probability that a token has to earn")
     rule_share: Share = Field(0.05, description="how far what a rule claims counts beside the model's probability")
     bar: Share | None = Field(None, description="probability that the best item needs for anything to be said")
     least_of_best: Share | None = Field(None, description="share of the best item's probability that another one needs")
+    least_unasked: Share | None = Field(
+        None, description="least probability of a value whose key answers none of the step's needs"
+    )
     other_scenes: bool = Field(
         default=True, description="a step with a `space` may be told what bears another one, where that is likely"
     )

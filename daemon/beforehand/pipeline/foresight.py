@@ -35,6 +35,7 @@ from beforehand.pipeline.situations import facts_of, recent_of, situation_of
 from beforehand.pipeline.variants import told_apart
 from beforehand.ports import Embedder, Model
 from beforehand.trigger import features
+from beforehand.trigger.answering import answering
 from beforehand.trigger.candidates import NOT_ASKED, Candidates, Find, gather
 from beforehand.trigger.decision import Decided, decide
 from beforehand.trigger.moment import Moment
@@ -134,7 +135,9 @@ class Foresight:
         found = self._find(memory, session, step, fired.firings, now_us)
         finds = list(_as_asked(found, memory, step, others=self._policy.other_scenes))
         candidates = gather(moment, finds, Pool(moment, _glanced(moment, session), {one.row for _, _, one in finds}))
-        return Matter(candidates, features.matrix(candidates, moment), fired.firings, len(finds), fired.faults)
+        seen = features.matrix(candidates, moment)
+        by_name = {firing.rule.name for firing in fired.firings if any(asked.needs for asked in firing.recalls)}
+        return Matter(answering(candidates, seen, by_name), seen, fired.firings, len(finds), fired.faults)
 
     def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
         """What the steps of one moment have in common is read once."""

@@ -39,7 +39,7 @@ class Candidates:
 
     near: shape (n, len(CHANNELS)): the reciprocal of 1 + rank in a channel, 0 where it did not find the passage.
     claims: rule name to how strongly it asks for each, shape (n,), 0..1, or NOT_ASKED.
-    events: the event of each. numbers: which of its passages each is.
+    events: the event of each. numbers: which of its passages each is. unasked: shape (n,): trigger.answering.
     """
 
     memory: AgentMemory
@@ -48,6 +48,7 @@ class Candidates:
     claims: dict[str, NDArray[np.float64]]
     events: list[Remembered]
     numbers: list[int]
+    unasked: NDArray[np.bool_]
 
     @classmethod
     def of(cls, memory: AgentMemory, sight: Sight, near: Floats, claims: dict[str, NDArray[np.float64]]) -> Self:
@@ -55,7 +56,8 @@ class Candidates:
         rows = sight.column(Column.ROW).tolist()
         firsts = [memory.shelf.places(row).start for row in rows]
         numbers = [place - first for place, first in zip(sight.places.tolist(), firsts, strict=True)]
-        return cls(memory, sight, near, claims, [memory.events[row] for row in rows], numbers)
+        events = [memory.events[row] for row in rows]
+        return cls(memory, sight, near, claims, events, numbers, np.zeros(len(rows), np.bool_))
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -10,6 +10,8 @@ Ranking carries over to domains that a model has never seen, its probabilities l
 step as a whole has a bar: unless the model gives some candidate at least `bar`, or a rule claims one strongly
 (RULES_BAR), nothing is said.
 
+A value whose key answers none of the step's needs has a bar of its own (trigger.answering).
+
 What an agent's feedback has shown of a passage, its slot or a rule corrects both before all this (feedback.evidence).
 """
 
@@ -128,10 +130,12 @@ def decide(
     worths = probabilities - threshold - policy.token_price * sight.column(Column.TOKENS)
     silent = scores is not None and likely.max(initial=0.0) < policy.bar and claims.max(initial=0.0) < RULES_BAR
     order = np.lexsort((sight.places, -sight.column(Column.ROW), -worths))
+    aside = (candidates.unasked & (probabilities < policy.least_unasked))[order]
     near = probabilities[order] >= policy.least_of_best * probabilities.max(initial=0.0)
     earns = worths[order] > 0
-    worthy = order[earns & near]
+    worthy = order[earns & near & ~aside]
     left_out = dict.fromkeys(order[~near].tolist(), "far less likely than the best")
+    left_out |= dict.fromkeys(order[aside].tolist(), "answers none of the step's needs")
     left_out |= dict.fromkeys(order[~earns].tolist(), "not worth its tokens")
     left_out |= dict.fromkeys(worthy.tolist(), "nothing reaches the bar") if silent else {}
     left_out |= barred
