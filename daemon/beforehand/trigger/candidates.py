@@ -25,6 +25,9 @@ _CODE: Final = {channel: code for code, channel in enumerate(CHANNELS)}
 _LIKENESS: Final = np.isin(CHANNELS, ("lexical", "semantic", "hybrid", "tree"))
 _PASSAGES_OF_ONE_EVENT: Final = 8
 _SURE: Final = limits.CANDIDATES // 2
+_OTHERS: Final = limits.CANDIDATES // 8
+_FILTERS: Final = frozenset({"facts", "timeline"})
+"""Channels by which a rule names what it wants, wherever it was said."""
 _HALF: Final = 0.5
 NOT_ASKED: Final = -1.0
 """The claim of a rule on what it does not ask for."""
@@ -80,13 +83,16 @@ def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
 
     A find of a whole event becomes its few best passages. The run's own _SURE likeliest have their place whatever was
     found: an agent of many runs has so much that is alike that finds alone would leave no room for the run itself.
+    What is alike in other runs is at most _OTHERS.
     """
     places, owner = _expanded(moment, finds, pool)
     ahead = pool.likeliest(_SURE, own=True)
     distinct, first, back = np.unique(
         np.concatenate((ahead, places, pool.likeliest(limits.CANDIDATES))), return_index=True, return_inverse=True
     )
-    chosen = np.sort(np.argsort(first)[: limits.CANDIDATES])
+    order = np.argsort(first)
+    order = order[_kept(moment, finds, owner, places, distinct[order], pool)]
+    chosen = np.sort(order[: limits.CANDIDATES])
     sight = pool.sight.part(np.searchsorted(pool.sight.places, distinct[chosen]))
     index = np.full(len(distinct), -1)
     index[chosen] = np.arange(len(chosen))
@@ -99,6 +105,23 @@ def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
     strength = np.array([strength for _, strength, _ in finds], np.float64)[owner]
     claims = strength * _relevance(moment, finds, owner, channels, sight.hits[at].sum(axis=1))
     return Candidates.of(moment.memory, sight, near, _by_rule(finds, owner, at, claims, len(chosen)))
+
+
+def _kept(moment: Moment, finds: Sequence[Find], owner: Ints, places: Ints, inorder: Ints, pool: Pool) -> Ints:
+    """Those of `inorder` that may be candidates: of other runs _OTHERS, and what a rule has filtered out of them.
+
+    What is alike in earlier runs, their values of the same key above all, is much, and seldom what this run needs.
+    """
+    events = moment.memory.events
+    filtered = np.array(
+        [
+            rule is not None and (found.channel in _FILTERS or events[found.row].kind == "reflection")
+            for rule, _, found in finds
+        ],
+        np.bool_,
+    )
+    free = pool.of_this_run(inorder) | np.isin(inorder, places[filtered[owner]])
+    return np.flatnonzero(free | (np.cumsum(~free) <= _OTHERS))
 
 
 def _expanded(moment: Moment, finds: Sequence[Find], pool: Pool) -> tuple[Ints, Ints]:

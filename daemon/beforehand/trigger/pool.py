@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints, distinct
 from beforehand.index.keys import shares_of
@@ -52,13 +53,20 @@ class Pool:
         self._hints = _hints(moment, self.sight, numbers, stretches)[self._open]
         self._rows = self.sight.column(Column.ROW)[self._open]
         self._by_row = np.lexsort((-self._hints, self._rows))
-        self._own = (np.array(numbers) > 0)[self.sight.of_row][self._open]
+        of_row = self.sight.of_row[self._open]
+        self._own = (np.array(numbers) > 0)[of_row]
+        events, run = moment.memory.events, moment.scene[0]
+        self._here = np.array([events[row].run == run for row in self.sight.rows], np.bool_)[of_row]
 
     def best(self, row: int, most: int) -> list[int]:
         """Places of the likeliest passages of an event, likeliest first."""
         first, last = np.searchsorted(self._rows, (row, row + 1))
         places: list[int] = self._places[self._by_row[first : min(last, first + most)]].tolist()
         return places
+
+    def of_this_run(self, places: Ints) -> NDArray[np.bool_]:
+        """Which of its places are of the step's run, whatever the scene."""
+        return self._here[np.searchsorted(self._places, places)]
 
     def likeliest(self, most: int, *, own: bool = False) -> Ints:
         """Places of the likeliest passages of all, or of the run's own, likeliest first."""
