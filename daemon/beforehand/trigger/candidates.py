@@ -79,16 +79,17 @@ class Candidates:
 
 
 def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
-    """The run's own likeliest, what was found, what is likeliest of all: the first limits.CANDIDATES in that order.
+    """The run's own likeliest, what was found, what is likeliest of all, more of the run: the first limits.CANDIDATES.
 
     A find of a whole event becomes its few best passages. The run's own _SURE likeliest have their place whatever was
     found: an agent of many runs has so much that is alike that finds alone would leave no room for the run itself.
     What is alike in other runs is at most _OTHERS.
     """
     places, owner = _expanded(moment, finds, pool)
-    ahead = pool.likeliest(_SURE, own=True)
+    own = pool.likeliest(limits.CANDIDATES, own=True)
+    ahead = own[:_SURE]
     distinct, first, back = np.unique(
-        np.concatenate((ahead, places, pool.likeliest(limits.CANDIDATES))), return_index=True, return_inverse=True
+        np.concatenate((ahead, places, pool.likeliest(limits.CANDIDATES), own)), return_index=True, return_inverse=True
     )
     order = np.argsort(first)
     order = order[_kept(moment, finds, owner, places, distinct[order], pool)]

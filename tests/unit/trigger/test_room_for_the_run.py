@@ -4,7 +4,7 @@ import pytest
 
 from beforehand import limits
 from beforehand.memory.agent import AgentMemory
-from beforehand.memory.recall import Found
+from beforehand.memory.recall import Channel, Found
 from beforehand.memory.steps import Step
 from beforehand.messages import codec
 from beforehand.messages.topics import Address, Scope
@@ -25,33 +25,30 @@ def remembered(past: int, own: int) -> AgentMemory:
     return memory
 
 
-def gathered(memory: AgentMemory, found: int) -> Candidates:
-    """The candidates of a step of the run `now`, when the first `found` events were found."""
+def gathered(memory: AgentMemory, found: int, channel: Channel = "exact") -> Candidates:
+    """The candidates of a step of the run `now`, when a rule found the first `found` events."""
     session = memory.session("now")
     moment = Moment.of(memory, session, Step("s", goal="cancel order", needs=("order_id",)))
-    finds = [("core/rule", 0.9, Found(row, 0, "exact", rank, 1.0)) for rank, row in enumerate(range(found))]
+    finds = [("core/rule", 0.9, Found(row, 0, channel, rank, 1.0)) for rank, row in enumerate(range(found))]
     pool = Pool(moment, memory.timeline.last(500, run=session.code), {find.row for _, _, find in finds})
     return gather(moment, finds, pool)
 
 
-@pytest.mark.parametrize("own", [1, 20, 64])
-def test_what_was_found_elsewhere_does_not_crowd_out_the_run(own: int):
+@pytest.mark.parametrize("own", [1, 20, 64, 300])
+def test_what_is_alike_elsewhere_is_an_eighth_and_leaves_the_rest_to_the_run(own: int):
     candidates = gathered(remembered(200, own), found=200)
-    assert len(candidates) == limits.CANDIDATES
-    assert sum(event.run == "now" for event in candidates.events) == own
-
-
-def test_the_run_does_not_crowd_out_what_was_found():
-    candidates = gathered(remembered(200, 300), found=100)
+    elsewhere = limits.CANDIDATES // 8
     mine = sum(event.run == "now" for event in candidates.events)
-    assert len(candidates) == limits.CANDIDATES
-    assert mine == limits.CANDIDATES // 2
-    assert all(
-        claim == 0.9
-        for index, event in enumerate(candidates.events)
-        if event.run == "past"
-        for claim in candidates.asked()[index].values()
-    )
+    assert mine == min(own, limits.CANDIDATES - elsewhere)
+    assert len(candidates) == mine + elsewhere
+    past = [rules for event, rules in zip(candidates.events, candidates.asked(), strict=True) if event.run == "past"]
+    assert past == [{"core/rule": 0.9}] * elsewhere
+
+
+@pytest.mark.parametrize("channel", ["facts", "timeline"])
+def test_what_a_rule_filters_out_of_other_runs_is_left_to_it(channel: Channel):
+    candidates = gathered(remembered(200, 20), found=50, channel=channel)
+    assert sum(event.run == "past" for event in candidates.events) >= 50
 
 
 def test_a_claim_stays_with_the_passage_that_it_was_made_for():
