@@ -165,7 +165,9 @@ class Foresight:
         run = session.scope.run
         for plain in (
             Recall("exact", step.announcement, step.needs, now_us=now_us, k=_VALUES),
-            Recall("hybrid", step.announcement, now_us=now_us, k=_NEAREST),
+            Recall(
+                "hybrid", step.announcement, run=run if len(memory.sessions) > 1 else None, now_us=now_us, k=_NEAREST
+            ),
             Recall("window", run=run, now_us=now_us, k=_NEWEST),
         ):
             yield from ((None, 0.0, found) for found in ask(plain))
