@@ -121,7 +121,7 @@ class Foresight:
         said = decided.said[: limits.PACKET_ITEMS]
         items = [_said(memory, session, decided, index, now_us, model) for index in said]
         roomy = candidates.sight.column(Column.TOKENS)[said].sum() < self._policy.budget_tokens
-        choices += told_apart(items, candidates, said) if roomy else items
+        choices += told_apart(items, candidates, said, memory.facts.stale(now_us)) if roomy else items
         seen, finds = len(memory.events), matter.finds
         return Foreseen(choices, self.missing, seen, matter.firings, decided, finds, matter.faults, shadow=other)
 

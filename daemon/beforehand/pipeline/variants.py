@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from beforehand.context.choice import Choice
 from beforehand.index.variants import apart, is_of_list
+from beforehand.memory.stale import Stale
 from beforehand.trigger.candidates import Candidates
 
 
-def told_apart(choices: Sequence[Choice], candidates: Candidates, said: Sequence[int]) -> Iterator[Choice]:
+def told_apart(
+    choices: Sequence[Choice], candidates: Candidates, said: Sequence[int], stale: Stale | None
+) -> Iterator[Choice]:
     """The choices, with what is `beside` those that name one record of a list.
 
-    said: the candidate that each says.
+    said: the candidate that each says. stale: what is true no longer, and is not said beside anything either.
     """
     differing: dict[int, Mapping[str, list[str]]] = {}
     for choice, index in zip(choices, said, strict=True):
@@ -21,6 +24,6 @@ def told_apart(choices: Sequence[Choice], candidates: Candidates, said: Sequence
             continue
         event = candidates.events[index]
         if event.row not in differing:
-            differing[event.row] = apart(event.passages)
+            differing[event.row] = apart([one for one in event.passages if stale is None or not stale.says(event, one)])
         beside = differing[event.row].get(choice.about)
         yield choice._replace(beside=tuple(beside)) if beside else choice
