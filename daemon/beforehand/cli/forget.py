@@ -105,11 +105,11 @@ def forget(
         whom = replace(whom, due=_due(settings)) if expired else whom
         with journal_lock(settings.journal.path):
             keys = keys_of(settings.journal)
-            if dry_run or not yes:
-                planned = erasing.erase(settings.journal.path, whom, _now(), keys, try_only=True)
-                if dry_run or not _agreed(planned, whom):
-                    _tell_plan(planned, json=json)
-                    return
+            planned = erasing.erase(settings.journal.path, whom, _now(), keys, try_only=True)
+            if dry_run or not (yes or _agreed(planned, whom)):
+                _tell_plan(planned, json=json)
+                return
+            _drop_segments(settings, planned)
             report = asyncio.run(_forget(settings, state, whom, keys))
     if json:
         print_json(asdict(report))
@@ -141,14 +141,18 @@ def _due(settings: Settings) -> Due:
     return Due(retention, SystemClock().now_us())
 
 
-async def _forget(settings: Settings, state: Path, whom: Whom, keys: JournalKeys) -> Report:
-    """Journal first, then what is made from it, then the broker, then the search."""
-    began_s, path = time.monotonic(), settings.journal.path
-    done = erasing.erase(path, whom, _now(), keys)
+def _drop_segments(settings: Settings, planned: Erased) -> None:
+    """Before the journal: once that is empty, nothing tells any more whose segments hold what was erased."""
     kept = assembly.segments(settings, RecordedMeasures())
     if kept is not None:
-        for tenant, agent in done.agents:
+        for tenant, agent in planned.agents:
             kept.drop(tenant, agent)
+
+
+async def _forget(settings: Settings, state: Path, whom: Whom, keys: JournalKeys) -> Report:
+    """Journal first, then the broker, then the search."""
+    began_s, path = time.monotonic(), settings.journal.path
+    done = erasing.erase(path, whom, _now(), keys)
     meant = {**asdict(replace(whom, due=None)), "due": whom.due is not None}
     report = Report(meant, done.messages, done.packets, done.dead_letters, done.keys)
     try:
