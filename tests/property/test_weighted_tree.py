@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beforehand.index.passages import Passage
-from beforehand.memory.remembered import Remembered
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Weights
+from happenings import happened
 
 KINDS = ("message", "action", "observation", "reflection")
 TEXTS = ("it rains", "I prefer tea", "we decided to go", "done", "W77", "the door is open", "")
@@ -25,25 +25,7 @@ HAPPENINGS = st.lists(
 
 def event(row, kind, text):
     passages = (Passage(text, "", "k", text, "leaf", 0, 0),) if text else ()
-    return Remembered(
-        row=row,
-        run="r",
-        position=row + 1,
-        id=f"e{row}",
-        kind=kind,
-        role="user",
-        tool="t",
-        ok=None,
-        authority="user",
-        space=None,
-        tags=frozenset(),
-        step=None,
-        at_us=row,
-        importance=0.5,
-        text=text,
-        passages=passages,
-        worthy=True,
-    )
+    return happened(row, text, kind=kind, tool="t", passages=passages)
 
 
 def live(happenings):

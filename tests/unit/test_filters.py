@@ -11,6 +11,7 @@ from beforehand.memory.nearest import Nearest
 from beforehand.memory.recall import Recall
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.traits import Traits
+from happenings import happened
 
 KINDS = ("message", "action", "observation")
 TOOLS = (None, "search", "book")
@@ -19,11 +20,9 @@ TAGS = ("budget", "date")
 
 
 def event(row: int, draw: random.Random) -> Remembered:
-    return Remembered(
-        row=row,
+    return happened(
+        row,
         run=f"r{draw.randrange(3)}",
-        position=row + 1,
-        id=f"e{row}",
         kind=draw.choice(KINDS),
         role=draw.choice(ROLES),
         tool=draw.choice(TOOLS),
@@ -31,11 +30,6 @@ def event(row: int, draw: random.Random) -> Remembered:
         authority=draw.choice(("user", "tool", "unknown")),
         space=draw.choice((None, "kitchen", "hall")),
         tags=frozenset(tag for tag in TAGS if draw.random() < 0.3),
-        step=None,
-        at_us=row,
-        importance=0.5,
-        text="",
-        passages=(),
         worthy=draw.random() < 0.9,
     )
 

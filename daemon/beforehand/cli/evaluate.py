@@ -83,7 +83,8 @@ def command(
         print_json({**found, "lead": told} if lead else found)
     else:
         _show(rows)
-        _show_leads(told)
+        if told:
+            _show_leads(told)
 
 
 def drawn(known: Sequence[Trajectory], split: str | None, runs: int | None, seed: int) -> list[Trajectory]:
@@ -139,9 +140,8 @@ def _show_leads(told: Sequence[dict[str, Any]]) -> None:
     table = Table(*names, box=None, title="before the step began", title_justify="left")
     for one in told:
         table.add_row(*("-" if one[name] is None else str(one[name]) for name in names))
-    if told:
-        out.print(table)
-        out.print("prepared: share of steps; waiting, final: of needed values; ahead: messages of the run")
+    out.print(table)
+    out.print("prepared: share of steps; waiting, final: of needed values; ahead: messages of the run")
 
 
 def _show(rows: Sequence[dict[str, Any]]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index.columns import FIRST_CAPACITY, RowArray
+from beforehand.index.growing import distinct
 
 faiss.omp_set_num_threads(1)  # two threads make calls this short 5 to 80 times slower when anything else runs
 
@@ -71,7 +72,7 @@ class Matrix:
         """A copy of these rows, in any order, all below `size`."""
         gathered = np.empty((len(rows), self.dimensions), np.float32)
         homes = rows >> self._shift
-        for place in np.unique(homes).tolist():
+        for place in distinct(homes).tolist():
             here = homes == place
             gathered[here] = self._chunks[place][rows[here] & self._mask]
         return gathered

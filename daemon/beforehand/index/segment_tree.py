@@ -29,6 +29,7 @@ from beforehand.index.aggregates import (
     summed,
 )
 from beforehand.index.columns import Columns, RowArray, grown
+from beforehand.index.growing import distinct
 
 SHIFT: Final = 6
 """log2 of the children of a node."""
@@ -92,14 +93,14 @@ class SegmentTree:
         if len(rows) == 1:
             self._changed_one(int(rows[0]))
             return
-        nodes = np.unique(rows >> self._shift)
+        nodes = distinct(rows >> self._shift)
         for level, size in enumerate(self._sizes):
             nodes = nodes[nodes < size]
             if len(nodes) == 0:
                 return
             children = (nodes[:, None] << self._shift) + np.arange(self._fanout)
             self._levels[level][:, nodes] = combined(self._cells(level, children))
-            nodes = np.unique(nodes >> self._shift)
+            nodes = distinct(nodes >> self._shift)
 
     def _changed_one(self, row: int) -> None:
         node = row >> self._shift

@@ -136,7 +136,7 @@ class SemanticWindows:
 
     def mean(self, start: int, stop: int) -> NDArray[np.float32]:
         """The mean of the vectors of rows start, ..., stop - 1 that have one; zeros when none has."""
-        start, stop = (max(place - self._first, 0) for place in slice(start, stop).indices(len(self))[:2])
+        start, stop = self._span(slice(start, stop))
         self._sums = self._sums or VectorSums(self._matrix)
         count = int(np.count_nonzero(self._present[start:stop]))
         return self._sums.sum(start, stop) / np.float32(max(count, 1))
@@ -216,13 +216,17 @@ class SemanticWindows:
             pool *= 4
         return None
 
+    def _span(self, rows: slice) -> tuple[int, int]:
+        """Where the rows begin and end, as they are counted inside."""
+        start, stop = (max(place - self._first, 0) for place in rows.indices(len(self))[:2])
+        return start, max(start, stop)
+
     def _window(self, rows: Rows | None) -> slice | NDArray[np.int64]:
         """The rows as a slice of the matrix where they are contiguous, else those of them that can be there."""
         if rows is None:
             return slice(0, self._matrix.size)
         if isinstance(rows, slice):
-            start, stop = (max(place - self._first, 0) for place in rows.indices(len(self))[:2])
-            return slice(start, max(start, stop))
+            return slice(*self._span(rows))
         if len(rows) and rows[-1] >= len(self):
             rows = rows[: np.searchsorted(rows, len(self))]
         if self._first:

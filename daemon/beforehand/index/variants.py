@@ -19,7 +19,7 @@ def is_of_list(name: Passage) -> bool:
     return keys.tells(name.key) == 1 and any(map(str.isdigit, name.path.rpartition(".")[0]))
 
 
-def apart(passages: Sequence[Passage]) -> Mapping[str, list[str]]:
+def distinguishing(passages: Sequence[Passage]) -> Mapping[str, list[str]]:
     """For each record of a list that an id names, what it says and not all others like it.
 
     passages: of one event. Returned by the leaf that names the record (`item_id: 17`, `Passage.about`); a name would

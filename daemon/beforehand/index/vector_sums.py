@@ -6,6 +6,7 @@ import numpy as np
 
 from beforehand.index.aggregates import cover
 from beforehand.index.columns import RowArray, grown
+from beforehand.index.growing import distinct
 from beforehand.index.matrix import Matrix, Vectors
 from beforehand.index.segment_tree import SHIFT
 
@@ -41,12 +42,12 @@ class VectorSums:
 
     def changed(self, rows: RowArray) -> None:
         """Take in new values of these rows, which the matrix holds already."""
-        nodes = np.unique(rows >> SHIFT)
+        nodes = distinct(rows >> SHIFT)
         for level, size in enumerate(self._sizes):
             nodes = nodes[nodes < size]
             for node in nodes.tolist():
                 self._fill(level, node, node + 1)
-            nodes = np.unique(nodes >> SHIFT)
+            nodes = distinct(nodes >> SHIFT)
 
     def _size(self, level: int) -> int:
         if level == 0:

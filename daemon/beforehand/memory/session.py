@@ -17,7 +17,10 @@ from beforehand.messages.topics import Scope
 
 @dataclass(slots=True)
 class Known:
-    """Messages of one channel that were taken: their ids, each with its place in the run."""
+    """Messages of one channel that were taken: their ids, each with its place in the run.
+
+    A segment keeps a dictionary of words apart, and unread until it is asked, where it is an attribute.
+    """
 
     positions: dict[str, int] = field(default_factory=dict)
 

@@ -113,8 +113,7 @@ class Traces:
         return said
 
     def _found_of(self, values: Sequence[str], text: str) -> list[str]:
-        found = [value for value in values if value in text]
-        return [value for value in found if value in self._unspaced or stands_in(value, text)]
+        return [value for value in values if value in text and (value in self._unspaced or stands_in(value, text))]
 
     def _index(self, text: str, trace: Trace) -> None:
         traces = self.by_text.setdefault(text, [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from beforehand.context.choice import Choice
-from beforehand.index.variants import apart, is_of_list
+from beforehand.index.variants import distinguishing, is_of_list
 from beforehand.memory.stale import Stale
 from beforehand.trigger.candidates import Candidates
 
@@ -24,6 +24,7 @@ def told_apart(
             continue
         event = candidates.events[index]
         if event.row not in differing:
-            differing[event.row] = apart([one for one in event.passages if stale is None or not stale.says(event, one)])
+            true = [one for one in event.passages if stale is None or not stale.says(event, one)]
+            differing[event.row] = distinguishing(true)
         beside = differing[event.row].get(choice.about)
         yield choice._replace(beside=tuple(beside)) if beside else choice

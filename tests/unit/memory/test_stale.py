@@ -9,30 +9,13 @@ from beforehand.memory.remembered import Remembered
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
 from beforehand.messages.topics import Scope
+from happenings import happened
 
 CITIES = ["Rome", "Oslo", "New York", "東京", "大阪", *(f"town {number}" for number in range(40))]
 
 
 def event(row: int, text: str) -> Remembered:
-    return Remembered(
-        row=row,
-        run="r",
-        position=row + 1,
-        id=f"e{row}",
-        kind="message",
-        role="user",
-        tool=None,
-        ok=None,
-        authority="user",
-        space=None,
-        tags=frozenset(),
-        step=None,
-        at_us=row,
-        importance=0.5,
-        text=text,
-        passages=tuple(split(text)),
-        worthy=True,
-    )
+    return happened(row, text, passages=tuple(split(text)))
 
 
 def claim(book: FactBook, row: int, city: str) -> None:

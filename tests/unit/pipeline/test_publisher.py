@@ -33,6 +33,19 @@ class Bus:
         await asyncio.Event().wait()
 
 
+def held(bus, *topics):
+    """Publishing to these topics hangs until the event is set."""
+    stuck, publish = asyncio.Event(), bus.publish
+
+    async def hanging(topic, payload, **_):
+        if topic in topics:
+            await stuck.wait()
+        await publish(topic, payload)
+
+    bus.publish = hanging
+    return stuck
+
+
 def test_a_publisher_that_cannot_publish_lets_the_bus_notice():
     async def play():
         bus = Bus()
@@ -57,14 +70,7 @@ def test_what_was_on_its_way_when_the_publisher_ended_is_published_by_drain():
     async def play():
         bus = Bus()
         bus.lost = False
-        stuck = asyncio.Event()
-        publish = bus.publish
-
-        async def slow(topic, payload, **_):
-            await stuck.wait()
-            await publish(topic, payload)
-
-        bus.publish = slow
+        stuck = held(bus, "a", "b")
         publisher = Publisher(bus, VirtualClock(), RecordedMeasures())
         publisher.put(Outgoing("a", b"1", retain=True))
         publisher.put(Outgoing("b", b"2"))
@@ -84,15 +90,7 @@ def test_one_publish_that_hangs_holds_up_only_its_topic():
     async def play():
         bus = Bus()
         bus.lost = False
-        stuck = asyncio.Event()
-        publish = bus.publish
-
-        async def hanging(topic, payload, **_):
-            if topic == "a":
-                await stuck.wait()
-            await publish(topic, payload)
-
-        bus.publish = hanging
+        stuck = held(bus, "a")
         publisher = Publisher(bus, VirtualClock(), RecordedMeasures())
         running = asyncio.create_task(publisher.run())
         await asyncio.sleep(0)
