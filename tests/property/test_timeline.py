@@ -195,6 +195,17 @@ def test_a_late_counted_event_stands_where_its_count_says_and_earlier_answers_ke
     assert before.tolist() == [0, 1, 2, note]
 
 
+@pytest.mark.parametrize("first", [0, 2**31 - 3, 2**40])
+def test_counts_that_followed_one_another_are_known_when_one_comes_late(first):
+    timeline = Timeline()
+    for seq in (0, 1, 2, 3, 4, 8, 9):
+        timeline.append(0, kind=0, run=0, count=(0, first + seq))
+    timeline.append(0, kind=0, run=0, count=(0, first + 6))
+    timeline.append(0, kind=0, run=0, count=(0, first + 5))
+    timeline.append(0, kind=0, run=0, count=(0, first + 2))
+    assert timeline.last(10, run=0).tolist() == [0, 1, 2, 9, 3, 4, 8, 7, 5, 6]
+
+
 def test_rows_grow_past_every_first_capacity():
     timeline = Timeline()
     for row in range(5000):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
@@ -15,8 +16,31 @@ NONE: Final = -1
 
 FIRST_CAPACITY: Final = 64
 LARGE_CAPACITY: Final = 16_384
-BYTES_PER_ROW: Final = 31
-"""Of all columns together; 4 more once values were revised, 4 more once a counted event came late."""
+
+_TYPES: Final[dict[str, np.dtype[Any]]] = {  # from wide to narrow, so that each begins where its cells are aligned
+    "at_us": np.dtype(np.int64),
+    "tool": np.dtype(np.int32),
+    "run": np.dtype(np.int32),
+    "space": np.dtype(np.int32),
+    "step": np.dtype(np.int32),
+    "importance": np.dtype(np.float32),
+    "kind": np.dtype(np.int8),
+    "failed": np.dtype(np.bool_),
+    "action": np.dtype(np.bool_),
+}
+BYTES_PER_ROW: Final = sum(dtype.itemsize for dtype in _TYPES.values())
+"""Of all columns together: 31; 4 more once values were revised, 4 more once a counted event came late."""
+_PRIVATE: Final[dict[str, Any]] = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+)
+
+
+def reserved(size: int, dtype: type[_Scalar]) -> NDArray[_Scalar]:
+    """Zeros that take no memory until they are written to, page by page, and give it all back.
+
+    The C library's heap would do neither: between growing arrays of many agents it keeps two thirds as much again.
+    """
+    return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **_PRIVATE), dtype)
 
 
 def grown(capacity: int, needed: int) -> int:
@@ -61,16 +85,17 @@ ascending: Final = Ascending()
 class Columns:
     """What the timeline keeps of each event, one array per property, and a memoryview of each for single cells.
 
-    The arrays are longer than `size`; cells past it mean nothing. Two columns have no cells until they are needed:
-    `revision`, the number of a row's newest change after the fact (0: none), and `place`, a row's place in its run
-    where the run is not in order of arrival.
+    The arrays lie in one block and are longer than `size`; cells past it mean nothing. Two columns have no cells until
+    they are needed: `revision`, the number of a row's newest change after the fact (0: none), and `place`, a row's
+    place in its run where the run is not in order of arrival.
     """
 
     __slots__ = (
         "action",
         "action_cells",
-        "at_cells",
         "at_us",
+        "at_us_cells",
+        "capacity",
         "failed",
         "failed_cells",
         "importance",
@@ -91,27 +116,34 @@ class Columns:
         "tool_cells",
     )
 
+    at_us: NDArray[np.int64]
+    tool: NDArray[np.int32]
+    run: NDArray[np.int32]
+    space: NDArray[np.int32]
+    step: NDArray[np.int32]
+    importance: NDArray[np.float32]
+    kind: NDArray[np.int8]
+    failed: NDArray[np.bool_]
+    action: NDArray[np.bool_]
+    at_us_cells: memoryview
+    tool_cells: memoryview
+    run_cells: memoryview
+    space_cells: memoryview
+    step_cells: memoryview
+    importance_cells: memoryview[float]
+    kind_cells: memoryview
+    failed_cells: memoryview
+    action_cells: memoryview
+
     def __init__(self) -> None:
         self.size = 0
+        self.capacity = 0
+        """Rows that fit before the next growth."""
         self.revised = 0
         """How often values were changed after the fact."""
-        self.at_us: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.kind: NDArray[np.int8] = np.zeros(0, np.int8)
-        self.tool: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.run: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.space: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.step: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.importance: NDArray[np.float32] = np.zeros(0, np.float32)
-        self.failed: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        self.action: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.revision: NDArray[np.int32] = np.zeros(0, np.int32)
         self.place: NDArray[np.int32] = np.zeros(0, np.int32)
         self.grow(FIRST_CAPACITY)
-
-    @property
-    def capacity(self) -> int:
-        """Rows that fit before the next growth."""
-        return len(self.at_us)
 
     @property
     def nbytes(self) -> int:
@@ -125,29 +157,21 @@ class Columns:
 
     def grow(self, needed: int) -> None:
         """Make room for `needed` rows; arrays handed out before keep their old contents."""
-        capacity = grown(self.capacity, needed)
-        self.at_us = _longer(self.at_us, capacity)
-        self.kind = _longer(self.kind, capacity)
-        self.tool = _longer(self.tool, capacity)
-        self.run = _longer(self.run, capacity)
-        self.space = _longer(self.space, capacity)
-        self.step = _longer(self.step, capacity)
-        self.importance = _longer(self.importance, capacity)
-        self.failed = _longer(self.failed, capacity)
-        self.action = _longer(self.action, capacity)
+        size, capacity = self.size, grown(self.capacity, needed)
+        block, start = reserved(capacity * BYTES_PER_ROW, np.uint8), 0
+        for name, dtype in _TYPES.items():
+            stop = start + capacity * dtype.itemsize
+            longer = block[start:stop].view(dtype)
+            if size > 0:
+                longer[:size] = self.named(name)[:size]
+            setattr(self, name, longer)
+            setattr(self, f"{name}_cells", longer.data)
+            start = stop
         if len(self.revision):
-            self.revision = _longer(self.revision, capacity)
+            self.revision = lengthened(self.revision, size, capacity)
         if len(self.place):
-            self.place = _longer(self.place, capacity)
-        self.at_cells = self.at_us.data
-        self.kind_cells = self.kind.data
-        self.tool_cells = self.tool.data
-        self.run_cells = self.run.data
-        self.space_cells = self.space.data
-        self.step_cells = self.step.data
-        self.importance_cells = cast("memoryview[float]", self.importance.data)
-        self.failed_cells = self.failed.data
-        self.action_cells = self.action.data
+            self.place = lengthened(self.place, size, capacity)
+        self.capacity = capacity
 
     def revise(self) -> int:
         """Count a revision; its number. From the first on there is a column for it."""
@@ -161,9 +185,3 @@ class Columns:
         if len(self.place) == 0:
             self.place = np.zeros(self.capacity, np.int32)
         self.place[rows] = np.arange(first, first + len(rows))
-
-
-def _longer(column: NDArray[_Scalar], capacity: int) -> NDArray[_Scalar]:
-    longer = np.zeros(capacity, column.dtype)
-    longer[: len(column)] = column
-    return longer

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.columns import FIRST_CAPACITY, RowArray
+from beforehand.index.columns import FIRST_CAPACITY, RowArray, reserved
 from beforehand.index.growing import distinct
 
 faiss.omp_set_num_threads(1)  # two threads make calls this short 5 to 80 times slower when anything else runs
@@ -20,10 +19,6 @@ Vectors = NDArray[np.float32]
 CHUNK_NUMBERS: Final = 1 << 23
 """Numbers in a chunk, at most: 32 MB, which the operating system hands out page by page as rows are written."""
 CHUNK_ROWS_MIN: Final = 256
-
-_PRIVATE: Final[dict[str, Any]] = (
-    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-)
 
 
 class Matrix:
@@ -116,9 +111,4 @@ class Matrix:
 
 
 def _zeros(rows: int, dimensions: int) -> Vectors:
-    """Zeros that take no memory until they are written to, and give it all back.
-
-    The C library's heap would do neither: between growing arrays of many agents it keeps two thirds as much again.
-    """
-    memory = mmap.mmap(-1, rows * dimensions * 4, **_PRIVATE)
-    return np.frombuffer(memory, np.float32).reshape(rows, dimensions)
+    return reserved(rows * dimensions, np.float32).reshape(rows, dimensions)

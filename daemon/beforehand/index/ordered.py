@@ -15,6 +15,7 @@ import numpy as np
 from beforehand.index.columns import NONE, Columns, RowArray
 from beforehand.index.matching import Positions
 from beforehand.index.sorted_rows import SortedRows
+from beforehand.index.step_rows import StepRows
 from beforehand.index.steps import StepOrder
 from beforehand.index.strand import Strand
 
@@ -22,7 +23,10 @@ _EMPTY = Strand(Columns())
 
 
 class OrderedEvents:
-    """Events of one agent by row. Codes (kind, tool, run, space, step) are integers from 0, of the caller's choice."""
+    """Events of one agent by row.
+
+    Codes (kind, tool, run, space, step) are integers from 0, of the caller's choice; those of steps without large gaps.
+    """
 
     __slots__ = ("_all", "_by_step", "_by_time", "_columns", "_next_step", "_positions", "_runs", "_steps")
 
@@ -32,7 +36,7 @@ class OrderedEvents:
         self._runs: dict[int, Strand] = {}
         self._positions = Positions(self._columns)
         self._by_time = SortedRows()
-        self._by_step = SortedRows()
+        self._by_step = StepRows(self._columns)
         self._steps: dict[int, StepOrder] = {}
         self._next_step = 0
 
@@ -66,7 +70,7 @@ class OrderedEvents:
         row = columns.size
         if row == columns.capacity:
             columns.grow(row + 1)
-        columns.at_cells[row] = at_us
+        columns.at_us_cells[row] = at_us
         columns.kind_cells[row] = kind
         columns.run_cells[row] = run
         columns.tool_cells[row] = tool
@@ -80,7 +84,7 @@ class OrderedEvents:
             self._positions.failures.append(row)
         self._by_time.add(at_us, row, columns.at_us)
         if step >= 0:
-            self._by_step.add(step, row, columns.step)
+            self._by_step.add(step, row)
         self._all.append(row)
         strand = self._runs.get(run)
         if strand is None:
@@ -138,8 +142,8 @@ class OrderedEvents:
 
     def during(self, from_us: int | None, to_us: int | None, run: int | None = None) -> RowArray:
         """Events with from_us <= at_us < to_us in the order of their times, ties by arrival. None: no bound."""
-        rows = self._by_time.between(from_us, to_us, self._columns.at_cells)
-        return self._of_run(rows, self._strand(run), run)
+        rows = self._by_time.between(from_us, to_us, self._columns.at_us)
+        return rows if run is None else self._of_run(rows, run)
 
     # --- steps ---
 
@@ -164,12 +168,11 @@ class OrderedEvents:
     def of_steps(self, steps: Iterable[int], run: int | None = None) -> RowArray:
         """Events of these steps (codes, without repetition), in the order asked for, however the steps interleaved.
 
-        Consecutive codes, which steps that begin in order have, are one binary search.
+        Consecutive codes, which steps that begin in order have, are one look-up.
         """
-        cells = self._columns.step_cells
         if isinstance(steps, range) and steps.step == 1:
-            return self._ordered(self._by_step.between(steps.start, steps.stop, cells), run)
-        parts = [self._by_step.between(low, high, cells) for low, high in _stretches(steps)]
+            return self._ordered(self._by_step.between(steps.start, steps.stop), run)
+        parts = [self._by_step.between(low, high) for low, high in _stretches(steps)]
         if not parts:
             return self._all.view(0, 0)
         return self._ordered(parts[0] if len(parts) == 1 else np.concatenate(parts), run)
@@ -187,17 +190,18 @@ class OrderedEvents:
     def _strand(self, run: int | None) -> Strand:
         return self._all if run is None else self._runs.get(run, _EMPTY)
 
-    def _of_run(self, rows: RowArray, strand: Strand, run: int | None) -> RowArray:
-        """Those of the rows that belong to the run, whose strand this is."""
-        return rows if strand.size == self._all.size else rows[self._columns.run[rows] == run]
+    def _of_run(self, rows: RowArray, run: int) -> RowArray:
+        """Those of the rows that belong to the run."""
+        alone = self._runs.get(run, _EMPTY).size == self._all.size
+        return rows if alone else rows[self._columns.run[rows] == run]
 
     def _ordered(self, rows: RowArray, run: int | None) -> RowArray:
         """Those of the rows that belong to the run, in its order."""
-        strand = self._strand(run)
-        rows = self._of_run(rows, strand, run)
-        if not strand.arrival:
-            return rows[np.argsort(self._columns.place[rows])]
-        return rows if self._by_step.plain else np.sort(rows)
+        if run is not None:
+            rows = self._of_run(rows, run)
+            if not self._runs.get(run, _EMPTY).arrival:
+                return rows[np.argsort(self._columns.place[rows])]
+        return rows if self._by_step.arrival else np.sort(rows)
 
 
 def _stretches(codes: Iterable[int]) -> list[tuple[int, int]]:

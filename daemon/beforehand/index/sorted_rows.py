@@ -1,8 +1,8 @@
-"""Rows in the order of a value that mostly, but not always, grows: times, steps."""
+"""Rows in the order of a value that mostly, but not always, grows: times."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from typing import Final
 
 import numpy as np
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from beforehand.index.columns import RowArray, ascending, grown
 
-_NEAR: Final = 256
-"""How far past its beginning the end of a window is looked for first: most windows are short."""
+_LEAST: Final = -(2**63)
 LATE_ROWS: Final = 4096
 """Rows that wait for a query at most before they are merged unasked; a Python number is 32 bytes, a row here is 12."""
 
@@ -23,7 +22,17 @@ class SortedRows:
     Else 12 bytes per row. A merge costs O(rows at or past the least new value).
     """
 
-    __slots__ = ("_late_rows", "_late_values", "_rows", "_size", "_values", "greatest", "plain")
+    __slots__ = (
+        "_bound_cells",
+        "_bounds",
+        "_late_rows",
+        "_late_values",
+        "_rows",
+        "_size",
+        "_values",
+        "greatest",
+        "plain",
+    )
 
     def __init__(self) -> None:
         self.plain = True
@@ -34,6 +43,8 @@ class SortedRows:
         self._late_values: list[int] = []
         self._late_rows: list[int] = []
         self.greatest: int | None = None
+        self._bounds = np.zeros(2, np.int64)
+        self._bound_cells = self._bounds.data
 
     @property
     def nbytes(self) -> int:
@@ -61,18 +72,18 @@ class SortedRows:
         if len(self._late_rows) == LATE_ROWS:
             self._merge()
 
-    def between(self, low: int | None, high: int | None, column: memoryview) -> RowArray:
+    def between(self, low: int | None, high: int | None, column: NDArray[np.int64]) -> RowArray:
         """Rows whose value v has low <= v < high, by (value, arrival). None: no bound."""
         if self._late_rows:
             self._merge()
-        values, stop = column if self.plain else self._values.data, self._size
-        start = 0 if low is None else bisect_left(values, low, 0, stop)
-        if high is not None:
-            near = start + _NEAR
-            stop = bisect_left(values, high, start, near if near < stop and values[near] >= high else stop)
-        if self.plain:
-            return ascending.rows(start, stop)
-        return self._rows[start:stop].astype(np.int64)
+        cells = self._bound_cells  # kept: an array of two numbers takes as long to make as to look for them
+        cells[0] = _LEAST if low is None else low
+        cells[1] = _LEAST if high is None else high
+        values = column if self.plain else self._values
+        start, stop = values[: self._size].searchsorted(self._bounds).tolist()
+        if high is None:
+            stop = self._size
+        return ascending.rows(start, stop) if self.plain else self._rows[start:stop].astype(np.int64)
 
     def _part(self, column: NDArray[np.signedinteger]) -> None:
         """Go on with arrays of our own."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from beforehand.index.columns import Columns, RowArray, ascending, lengthened
+from beforehand.index.columns import NONE, Columns, RowArray, ascending, lengthened
 
 _INT_MAX: Final = 2**31 - 1
 
@@ -61,7 +61,7 @@ class Strand:
     def add(self, row: int, count: tuple[int, int]) -> None:
         """Put a counted row before the first one of a greater count. O(rows of the run) when there is one."""
         if self._counts is None:
-            self._counts = Counts()
+            self._counts = Counts(count, row)
         follower = self._counts.add(count, row)
         if follower is None:
             self.append(row)
@@ -115,11 +115,17 @@ class Strand:
 
 
 class Counts:
-    """The counts (ordinal of the epoch, seq) of a run's counted events, and their rows. 8 bytes per counted event."""
+    """The counts (ordinal of the epoch, seq) of a run's counted events, and their rows.
 
-    __slots__ = ("_epochs", "_newest", "_rows", "_seqs")
+    A few numbers while both follow one another without a gap; 8 bytes per counted event once they do not.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_epochs", "_first", "_newest", "_next_epoch", "_next_row", "_next_seq", "_rows", "_seqs")
+
+    def __init__(self, count: tuple[int, int], row: int) -> None:
+        """Begin with the first counted event."""
+        self._first = (*count, row)
+        self._next_epoch, self._next_seq, self._next_row = self._first
         self._epochs: list[int] = []
         self._seqs: list[array[int]] = []
         self._rows: list[array[int]] = []
@@ -133,19 +139,19 @@ class Counts:
     def add(self, count: tuple[int, int], row: int) -> int | None:
         """Note a counted event; the row that it must stand before, None when no count is greater."""
         epoch, seq = count
+        if seq == self._next_seq and row == self._next_row and epoch == self._next_epoch:
+            self._next_seq = seq + 1
+            self._next_row = row + 1
+            return None
+        if not self._epochs:
+            self._spread()
         newest = count >= self._newest
-        if newest:
-            self._newest = count
-        place = len(self._epochs) - 1 if newest else bisect_left(self._epochs, epoch)
-        if not 0 <= place < len(self._epochs) or self._epochs[place] != epoch:
-            place = bisect_left(self._epochs, epoch)
-            self._epochs.insert(place, epoch)
-            self._seqs.insert(place, array("i"))
-            self._rows.insert(place, array("i"))
+        place = self._place(epoch)
         if seq > _INT_MAX and self._seqs[place].typecode == "i":
             self._seqs[place] = array("q", self._seqs[place])
         seqs, rows = self._seqs[place], self._rows[place]
         if newest:
+            self._newest = count
             seqs.append(seq)
             rows.append(row)
             return None
@@ -154,3 +160,21 @@ class Counts:
         seqs.insert(at, seq)
         rows.insert(at, row)
         return next((others[0] for others in later if others), None)
+
+    def _spread(self) -> None:
+        """Go on with arrays."""
+        epoch, seq, row = self._first
+        self._newest = (epoch, self._next_seq - 1)
+        self._epochs.append(epoch)
+        self._seqs.append(array("i" if self._next_seq <= _INT_MAX else "q", range(seq, self._next_seq)))
+        self._rows.append(array("i", range(row, self._next_row)))
+        self._next_row = NONE
+
+    def _place(self, epoch: int) -> int:
+        """Where the arrays of an epoch are; new ones when it has none."""
+        place = bisect_left(self._epochs, epoch)
+        if place == len(self._epochs) or self._epochs[place] != epoch:
+            self._epochs.insert(place, epoch)
+            self._seqs.insert(place, array("i"))
+            self._rows.insert(place, array("i"))
+        return place
