@@ -38,7 +38,7 @@ class Entities:
 
     def __init__(self) -> None:
         self._values: dict[str, postings.Postings] = {}
-        self._folded: dict[str, set[str]] = {}
+        self._folded: dict[str, tuple[str, ...]] = {}
         self._keys: dict[tuple[str, str], postings.Postings] = {}
         self._keys_of_word: dict[str, set[tuple[str, str]]] = {}
         self._end = 0
@@ -106,7 +106,7 @@ class Entities:
             self._values[text] = place
             folded = text.casefold()
             if folded != text:
-                self._folded.setdefault(folded, set()).add(text)
+                self._folded[folded] = (*self._folded.get(folded, ()), text)
         elif _last(known) != place:
             self._values[text] = postings.extended(known, place)
 

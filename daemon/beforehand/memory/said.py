@@ -14,12 +14,16 @@ from itertools import count, repeat
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beforehand.index import postings
 from beforehand.index.growing import Ints, Table
 from beforehand.index.postings import Postings
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.shelf import NONE, Column, Shelf
+
+Tallies = NDArray[np.int32]
+"""Rows of `Said.heard` or `Said.uses`."""
 
 _KIN_TERMS: Final = 96
 _KIN_STRETCHES: Final = 64
@@ -64,9 +68,9 @@ class Said:
     holding: dict[int, Postings] = field(default_factory=dict)
     """Term to the stretches that have it, ascending."""
     _words: dict[int, int] = field(default_factory=dict)
-    heard: Table[np.int64] = field(default_factory=lambda: Table(len(Heard), np.int64))
+    heard: Table[np.int32] = field(default_factory=lambda: Table(len(Heard), np.int32))
     _values: dict[int, int] = field(default_factory=dict)
-    uses: Table[np.int64] = field(default_factory=lambda: Table(len(Use), np.int64))
+    uses: Table[np.int32] = field(default_factory=lambda: Table(len(Use), np.int32))
 
     def __post_init__(self) -> None:
         self.heard.extend_empty(1)

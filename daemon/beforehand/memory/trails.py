@@ -43,6 +43,24 @@ class Call(NamedTuple):
     problem: str | None = None
 
 
+class Happened(NamedTuple):
+    """What of an event tells what its run did. A whole message takes six times as much memory.
+
+    authority: of who says so. vouched: whether anybody stands for it.
+    """
+
+    order: Order
+    id: str
+    kind: str
+    tool: str | None
+    ok: bool | None
+    text: str
+    args: Mapping[str, Any] | None
+    data: Any
+    authority: Authority
+    vouched: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Trail:
     """The calls of one run in order, what sort of task it was (empty: nobody said), and whether it went well.
@@ -66,7 +84,7 @@ class Trail:
 
 @dataclass(slots=True)
 class Doing:
-    """A run while it is under way. Only references are kept; what they mean is worked out when the run is over.
+    """A run while it is under way: what happened, and what it means once the run is over.
 
     calls: those that were worked out when the run was over before it went on. tools: each tool that was called or
     stepped into, at its first place. recent: the newest two, a repetition once.
@@ -74,7 +92,7 @@ class Doing:
     then; told: its agent said so.
     """
 
-    happenings: Later[list[tuple[Order, str, Event]]] = field(default_factory=lambda: Later([]))
+    happenings: Later[list[Happened]] = field(default_factory=lambda: Later([]))
     calls: tuple[Call, ...] = ()
     authority: Authority = "user"
     steps: list[str] = field(default_factory=list)
@@ -94,7 +112,10 @@ class Doing:
             return
         events = self.happenings.part
         if len(events) < limits.TRAIL_EVENTS:
-            events.append((order, event_id, event))
+            who = authority_of(event.source, event.role)
+            vouched = vouched_for(event, who)
+            told = event.kind, event.tool, event.ok, event.text, event.args, event.data
+            events.append(Happened(order, event_id, *told, who, vouched))
 
     def stepped(self, tool: str | None) -> None:
         """A step began."""
@@ -112,10 +133,10 @@ class Doing:
     def _work_out(self) -> None:
         """Events into calls; the events are let go."""
         ordered = self.happenings.part
-        if all(order is not None for order, _, _ in ordered):
-            ordered = sorted(ordered, key=lambda one: one[0] or (0, 0))
+        if all(event.order is not None for event in ordered):
+            ordered = sorted(ordered, key=lambda event: event.order or (0, 0))
         self.calls += tuple(_calls(ordered))
-        said_by = [authority_of(event.source, event.role) for _, _, event in ordered if event.kind == "action"]
+        said_by = [event.authority for event in ordered if event.kind == "action"]
         self.authority = lowest((self.authority, *said_by))
         self.happenings = Later([])
 
@@ -145,12 +166,12 @@ class Runs:
         return self._doing.get(run)
 
 
-def _calls(ordered: list[tuple[Order, str, Event]]) -> Iterator[Call]:
+def _calls(ordered: list[Happened]) -> Iterator[Call]:
     told: list[tuple[str, str]] = []
-    for place, (_, event_id, event) in enumerate(ordered):
+    for place, event in enumerate(ordered):
         if event.kind == "action" and event.tool:
             args = tuple(_arguments(event.args or {}, told))
-            yield Call(event.tool, event_id, args, _problem(event, ordered[place + 1 :]))
+            yield Call(event.tool, event.id, args, _problem(event, ordered[place + 1 :]))
         elif event.kind == "observation":
             told.append((event.tool or "?", _whole(event)))
         else:
@@ -169,11 +190,11 @@ def _arguments(args: Mapping[str, Any], told: list[tuple[str, str]]) -> Iterator
             yield Argument(name, "", None)
 
 
-def _problem(call: Event, later: list[tuple[Order, str, Event]]) -> str | None:
+def _problem(call: Happened, later: list[Happened]) -> str | None:
     """What came back, if the call failed: of itself, or of the next result that is its own."""
     if call.ok is False:
         return _short(call.text)
-    for _, _, event in later:
+    for event in later:
         if event.kind == "action":
             return None
         if event.kind == "observation" and event.tool in (None, call.tool):
@@ -181,17 +202,16 @@ def _problem(call: Event, later: list[tuple[Order, str, Event]]) -> str | None:
     return None
 
 
-def _words_of(failure: Event) -> str:
+def _words_of(failure: Happened) -> str:
     """What came back, if somebody vouches for it: it will stand in a warning."""
-    vouched = vouched_for(failure, authority_of(failure.source, failure.role))
-    return _short(_whole(failure)) if vouched else ""
+    return _short(_whole(failure)) if failure.vouched else ""
 
 
 def _short(text: str) -> str:
     return " ".join(strip_packets(text).split())[:_PROBLEM_CHARS]
 
 
-def _whole(event: Event) -> str:
+def _whole(event: Happened) -> str:
     if event.data is None:
         return event.text
     return event.text + orjson.dumps(event.data).decode()

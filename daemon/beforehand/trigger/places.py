@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from beforehand.index.growing import Ints
-from beforehand.memory.said import Use
+from beforehand.memory.said import Tallies, Use
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.sight import Floats, Sight
@@ -16,7 +15,7 @@ from beforehand.trigger.sight import Floats, Sight
 _HALF_LIFE_EVENTS: Final = 10.0
 
 
-def block(at: Sight, moment: Moment, uses: Ints) -> Floats:
+def block(at: Sight, moment: Moment, uses: Tallies) -> Floats:
     """recent to alone. uses: of the value of each, columns as in memory.said.Use."""
     out = np.zeros((len(at.places), 14 + len(Fixed)), np.float32)
     _in_time(out, at, moment)
@@ -51,7 +50,7 @@ def _in_time(out: Floats, at: Sight, moment: Moment) -> None:
     out[:, 8] = table[:, 7].max(initial=0.0)
 
 
-def _among_others(out: Floats, at: Sight, moment: Moment, uses: Ints) -> None:
+def _among_others(out: Floats, at: Sight, moment: Moment, uses: Tallies) -> None:
     """newest_of_key, rivals, siblings, unused_before: against other leaves of the same key."""
     keys = at.column(Column.KEY)
     order = np.argsort(keys, kind="stable")

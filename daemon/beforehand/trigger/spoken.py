@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
-from beforehand.memory.said import Heard, Use
+from beforehand.memory.said import Heard, Tallies, Use
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.sight import Floats, Sight
@@ -19,7 +19,7 @@ _ENOUGH: Final = 4.0
 """Weight of words at which half of what a record can earn is earned."""
 
 
-def block(at: Sight, moment: Moment, uses: Ints) -> Floats:
+def block(at: Sight, moment: Moment, uses: Tallies) -> Floats:
     """value_said to unused_identifier. uses: of the value of each, columns as in memory.said.Use."""
     out = np.zeros((len(at.places), 12), np.float32)
     records, of_record = np.unique(at.column(Column.RECORD), return_inverse=True)
@@ -38,7 +38,7 @@ def block(at: Sight, moment: Moment, uses: Ints) -> Floats:
 class _Words(NamedTuple):
     """Words of n texts one after another: when each was heard, which text it belongs to, its code, how many texts."""
 
-    heard: Ints
+    heard: Tallies
     owner: Ints
     terms: Ints
     texts: int
@@ -101,7 +101,7 @@ def _spread(out: Floats, mine: Floats, at: Sight) -> None:
     out[:, 6] = mine[:, 2] / (_ENOUGH + mine[:, 2])
 
 
-def _of_use(out: Floats, at: Sight, count: int, uses: Ints) -> None:
+def _of_use(out: Floats, at: Sight, count: int, uses: Tallies) -> None:
     out[:, 8] = np.log1p(uses[:, Use.SEEN]) / 5
     out[:, 9] = np.log1p(uses[:, Use.USED]) / 5
     used = uses[:, Use.USED] > 0
@@ -109,6 +109,6 @@ def _of_use(out: Floats, at: Sight, count: int, uses: Ints) -> None:
     out[:, 11] = at.fixed[:, Fixed.IDENTIFIER] * ~used
 
 
-def _fading(count: int, at: Ints) -> NDArray[np.float64]:
+def _fading(count: int, at: Tallies) -> NDArray[np.float64]:
     """1 for what was heard just now, halved every few events since, 0 for what was never heard."""
     return np.where(at > 0, np.exp2((at - count) / _WORD_HALF_LIFE_EVENTS), 0.0)
