@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from math import prod
 from typing import Any, Final, TypeVar, cast
 
 import numpy as np
@@ -30,6 +31,8 @@ _TYPES: Final[dict[str, np.dtype[Any]]] = {  # from wide to narrow, so that each
 }
 BYTES_PER_ROW: Final = sum(dtype.itemsize for dtype in _TYPES.values())
 """Of all columns together: 31; 4 more once values were revised, 4 more once a counted event came late."""
+_RESERVED_BYTES: Final = 1 << 16
+"""Where less than this is asked for, the heap is as good: a map takes whole pages, and a process has only so many."""
 _PRIVATE: Final[dict[str, Any]] = (
     {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
@@ -41,6 +44,14 @@ def reserved(size: int, dtype: type[_Scalar]) -> NDArray[_Scalar]:
     The C library's heap would do neither: between growing arrays of many agents it keeps two thirds as much again.
     """
     return np.frombuffer(mmap.mmap(-1, size * np.dtype(dtype).itemsize, **_PRIVATE), dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: type[_Scalar]) -> NDArray[_Scalar]:
+    """Zeros; `reserved` where there are many."""
+    size = prod(shape)
+    if size * np.dtype(dtype).itemsize < _RESERVED_BYTES:
+        return np.zeros(shape, dtype)
+    return reserved(size, dtype).reshape(shape)
 
 
 def grown(capacity: int, needed: int) -> int:
@@ -57,7 +68,7 @@ def lengthened(cells: NDArray[_Scalar], size: int, needed: int) -> NDArray[_Scal
     """The array itself when it has `needed` rows; else a longer one that begins with its first `size`, then zeros."""
     if needed <= len(cells):
         return cells
-    longer = np.zeros((grown(len(cells), needed), *cells.shape[1:]), cells.dtype)
+    longer = zeros((grown(len(cells), needed), *cells.shape[1:]), cells.dtype.type)
     longer[:size] = cells[:size]
     return longer
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.columns import NONE, RowArray, grown
+from beforehand.index.columns import NONE, RowArray, grown, zeros
 
 MOST: Final = 12
 """Children of a node; one more, and it is cut in two. Measured: docs/decisions/0014-topic-tree-by-cuts.md."""
@@ -117,7 +117,7 @@ class Nodes:
             ("sums", 0),
         ):
             cells = getattr(self, name)
-            longer = np.zeros((capacity, *cells.shape[1:]), cells.dtype)
+            longer = zeros((capacity, *cells.shape[1:]), cells.dtype.type)
             longer[: self.size] = cells[: self.size]
             if empty:
                 longer[self.size :] = empty

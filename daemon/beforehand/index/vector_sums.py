@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from beforehand.index.aggregates import cover
-from beforehand.index.columns import RowArray, grown
+from beforehand.index.columns import RowArray, grown, zeros
 from beforehand.index.growing import distinct
 from beforehand.index.matrix import Matrix, Vectors
 from beforehand.index.segment_tree import SHIFT
@@ -76,7 +76,7 @@ class VectorSums:
                 self._levels.append(np.zeros((0, self._matrix.dimensions), np.float32))
                 self._sizes.append(0)
             if complete > len(self._levels[level]):
-                longer = np.zeros((grown(done, complete), self._matrix.dimensions), np.float32)
+                longer = zeros((grown(done, complete), self._matrix.dimensions), np.float32)
                 longer[:done] = self._levels[level][:done]
                 self._levels[level] = longer
             self._fill(level, done, complete)

@@ -66,9 +66,9 @@ class Claim(NamedTuple):
     run: str = ""
     sent: tuple[str, str, int] | None = None
     """Run, epoch and number of the message, when its agent counts."""
-    words: frozenset[str] = frozenset()
-    """Terms of `subject attribute: value`."""
-    leaves: frozenset[Leaf] = frozenset()
+    words: tuple[str, ...] = ()
+    """Distinct terms of `subject attribute: value`, ascending. A set of them would take four times as much memory."""
+    leaves: tuple[Leaf, ...] = ()
 
     @property
     def level(self) -> int:
@@ -104,9 +104,9 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def leaves_of(value: Any, *names: str) -> frozenset[Leaf]:
-    """The scalars of a JSON value. names: what the value as a whole is known by."""
-    return frozenset(_leaves(value, names))
+def leaves_of(value: Any, *names: str) -> tuple[Leaf, ...]:
+    """The distinct scalars of a JSON value. names: what the value as a whole is known by."""
+    return tuple(dict.fromkeys(_leaves(value, names)))
 
 
 def _leaves(value: Any, names: tuple[str, ...]) -> Iterator[Leaf]:

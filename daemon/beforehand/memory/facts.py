@@ -89,8 +89,8 @@ class FactBook:
                 withdrawn=said.withdrawn,
                 run=said.run,
                 sent=None if entry.counted is None else (entry.scope.run, *entry.counted),
-                words=frozenset(terms(f"{said.subject} {said.attribute}: {value}")),
-                leaves=frozenset() if said.withdrawn else leaves_of(said.value, said.subject, said.attribute),
+                words=tuple(sorted(set(terms(f"{said.subject} {said.attribute}: {value}")))),
+                leaves=() if said.withdrawn else leaves_of(said.value, said.subject, said.attribute),
             )
             self._count += 1
             self._add(claim)
@@ -124,12 +124,13 @@ class FactBook:
         likely = [key for key, _ in shared.most_common(_WIDER * k)]
         newest = (key for key in reversed(self._filed) if key not in shared)
         found: list[Near] = []
+        sought = set(wanted)
         for key in chain(likely, newest):
             if len(found) >= _WIDER * k or (key not in shared and len(found) >= k):
                 break
             standing = self._filed[key].record.at(at_us, known_us)
             if standing is not None and (rows is None or standing.claim.row in rows):
-                found.append(Near(len(standing.claim.words.intersection(wanted)), standing))
+                found.append(Near(len(sought.intersection(standing.claim.words)), standing))
         found.sort(key=lambda near: (-near.shared, -near.standing.claim.row, near.standing.claim.number))
         return found[:k]
 
@@ -185,9 +186,10 @@ class FactBook:
         filed.record.add(claim)
         self._traces.add(claim, filed.record, filed.traces)
         self._of_row.setdefault(claim.row, []).append(claim)
-        for word in sorted(claim.words - filed.words):  # as in every other process
-            self._by_word.setdefault(word, []).append(key)
-        filed.words |= claim.words
+        for word in claim.words:
+            if word not in filed.words:
+                filed.words.add(word)
+                self._by_word.setdefault(word, []).append(key)
         insort(self._bounds, claim.from_us)
         if claim.to_us is not None:
             insort(self._bounds, claim.to_us)

@@ -9,9 +9,9 @@ from typing import Final
 
 from beforehand.memory.agent import AgentMemory
 
-_AGENT: Final = 300_000
+_AGENT: Final = 250_000
 """Arrays that are reserved a little ahead."""
-_EVENT: Final = 1_200
+_EVENT: Final = 900
 _MESSAGE: Final = 200
 _PASSAGE: Final = 380
 _CHAR: Final = 3.5

@@ -19,9 +19,9 @@ def test_names_get_numbers_in_order_of_first_use():
 
 def test_a_table_keeps_all_rows_in_order_while_it_grows():
     table = Table(2, np.int64)
-    numbers = [table.add((n, -n)) for n in range(300)]
-    assert numbers == list(range(300))
-    assert table.rows.tolist() == [[n, -n] for n in range(300)]
+    numbers = [table.add((n, -n)) for n in range(6_000)]
+    assert numbers == list(range(6_000))
+    assert table.rows.tolist() == [[n, -n] for n in range(6_000)]
 
 
 def test_empty_rows_of_a_table_are_zeros_until_they_are_written():
