@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args
 import orjson
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
@@ -57,7 +58,7 @@ def status(config: Config = None, host: Host = None, port: Port = None, json: Js
     if json:
         print_json(said.model_dump(mode="json"))
     else:
-        out.print(f"[bold]{said.state}[/]" + (f": {said.reason}" if said.reason else ""))
+        out.print(Text.assemble((said.state, "bold"), f": {said.reason}" if said.reason else ""))
         if said.since is not None:
             out.print(f"version {said.version}, since {said.since:%Y-%m-%d %H:%M:%S} UTC")
     if said.state != "online":
@@ -162,14 +163,15 @@ def _show_reply(reply: Reply) -> None:
 
 
 def _show_packet(packet: Packet) -> None:
-    out.print(f"[bold]{packet.id}[/] for step {packet.step!r} of {packet.tenant}/{packet.agent}/{packet.run}")
+    where = f" for step {packet.step!r} of {packet.tenant}/{packet.agent}/{packet.run}"
+    out.print(Text.assemble((packet.id, "bold"), where))
     final = "final" if packet.final else "prepared"
     out.print(f"{packet.status}, version {packet.version}, {final}; policy {packet.policy}")
     out.print(f"{packet.tokens} of {packet.budget_tokens} tokens")
     if packet.reason:
         out.print(packet.reason)
     if packet.rendered:
-        out.print(packet.rendered, markup=False, soft_wrap=True)
+        out.print(packet.rendered, soft_wrap=True)
 
 
 def _show_decision(record: PacketRecord) -> None:
@@ -179,7 +181,7 @@ def _show_decision(record: PacketRecord) -> None:
             f"rule {rule['name']} fired with {rule['score']:.2f}" + (f": {rule['warning']}" if rule["warning"] else "")
         )
     for fault in decision.get("faults", ()):
-        out.print(f"rule {fault['name']} failed: {fault['problem']}", markup=False)
+        out.print(f"rule {fault['name']} failed: {fault['problem']}")
     table = Table("passage", "found by", "rules", "model", "past use", "probability", "worth", "left out", box=None)
     for row in _considered(decision["considered"]) if decision["considered"] else ():
         table.add_row(*row)

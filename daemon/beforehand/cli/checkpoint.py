@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from beforehand import assembly
@@ -50,7 +49,7 @@ def list_checkpoints(
     columns = ("agent", "position", "events", "size", "age", "code", "used")
     table = Table(*columns, box=None)
     for row in found:
-        table.add_row(*(escape(_cell(name, row)) for name in columns))
+        table.add_row(*(_cell(name, row) for name in columns))
     out.print(table)
     out.print(f"{sum(row['used'] for row in found)} of {len(found)} agents come back from a checkpoint")
 
@@ -142,11 +141,11 @@ def _cell(name: str, row: dict[str, Any]) -> str:
 def _tell(row: dict[str, Any]) -> None:
     """What verifying found of one agent."""
     if not row["used"]:
-        out.print(f"{row['agent']}: not used: {row['reason']}", markup=False, soft_wrap=True)
+        out.print(f"{row['agent']}: not used: {row['reason']}", soft_wrap=True)
         return
     found = row["differences"]
     holds = f"{row['agent']}: {row['events']:,} events up to position {row['position']:,}"
-    out.print(f"{holds}: {f'{len(found):,} differences' if found else 'as replayed'}", markup=False, soft_wrap=True)
+    out.print(f"{holds}: {f'{len(found):,} differences' if found else 'as replayed'}", soft_wrap=True)
     for one in found:
         where = f"  {one['part']}: {one['place']}"
-        out.print(f"{where}: kept {one['one']}, replayed {one['other']}", markup=False, soft_wrap=True)
+        out.print(f"{where}: kept {one['one']}, replayed {one['other']}", soft_wrap=True)

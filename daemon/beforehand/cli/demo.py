@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from beforehand import assembly, shipped
 from beforehand.backends.embedders import StaticEmbedder
@@ -94,7 +95,8 @@ async def _play(settings: Settings, folder: Path, trajectory: Trajectory, pace_s
         if not quiet:
             where = f"{reachable.broker.host}:{reachable.broker.port}"
             out.print(f"Broker and daemon run on {where}.")
-            out.print(f"An agent replays [bold]{trajectory.id}[/] ({trajectory.source}) over MQTT, its plan first.")
+            told = f" ({trajectory.source}) over MQTT, its plan first."
+            out.print(Text.assemble("An agent replays ", (trajectory.id, "bold"), told))
         await _live(agent.run(trajectory.id), trajectory, pace_s, score, quiet=quiet)
         await agent.confirmed()
     return score
@@ -140,7 +142,8 @@ def _say(run: Run, said: Said) -> None:
 
 def _show(call: Call, told: Told, waiting: Packet | None) -> None:
     out.print()
-    out.print(f"[bold cyan]{call.step}[/]  [bold]{call.tool}[/]  needs {', '.join(call.needs) or 'nothing'}")
+    needs = f"  needs {', '.join(call.needs) or 'nothing'}"
+    out.print(Text.assemble((call.step, "bold cyan"), "  ", (call.tool, "bold"), needs))
     packet = told.packet
     if packet is None:
         out.print(f"  no packet: {told.reason}")
@@ -157,9 +160,10 @@ def _show(call: Call, told: Told, waiting: Packet | None) -> None:
         out.print(f"    and {len(items) - _SHOWN} more")
     if call.needed:
         missing = sorted(set(call.needed) - found)
-        lacking = f"; [red]missing: {_escaped(', '.join(missing))}[/]" if missing else ""
+        lacking = Text(f"; missing: {_short(', '.join(missing))}", "red") if missing else ""
         values = "value" if len(call.needed) == 1 else "values"
-        out.print(f"  the call then needed {len(call.needed)} {values}; in the packet: [green]{len(found)}[/]{lacking}")
+        needed = f"  the call then needed {len(call.needed)} {values}; in the packet: "
+        out.print(Text.assemble(needed, (str(len(found)), "green"), lacking))
 
 
 def _table(items: Sequence[Item], needed: set[str]) -> Table:
@@ -171,14 +175,13 @@ def _table(items: Sequence[Item], needed: set[str]) -> Table:
     table.add_column(no_wrap=True, style="dim")
     for item, why in zip(items, whys, strict=True):
         colour = "green" if carried(item.text, needed) else "default"
-        table.add_row(f"  [{colour}]{_escaped(item.text, chars)}[/]", why)
+        table.add_row(Text(f"  {_short(item.text, chars)}", colour), why)
     return table
 
 
-def _escaped(text: str, chars: int = _CHARS) -> str:
-    """At most so many characters, with square brackets that rich leaves alone."""
-    short = text if len(text) <= chars else f"{text[: chars - 1]}…"
-    return short.replace("[", r"\[")
+def _short(text: str, chars: int = _CHARS) -> str:
+    """At most so many characters."""
+    return text if len(text) <= chars else f"{text[: chars - 1]}…"
 
 
 def _summary(score: Score) -> None:
@@ -187,4 +190,4 @@ def _summary(score: Score) -> None:
     out.print(f"{score.packets_before_step} of {score.steps} packets were there before their step began;", end=" ")
     out.print(f"{average:.0f} tokens a step on average.")
     parts = "; ".join(f"{name} {found} of {score.needed}" for name, found in score.found.items())
-    out.print(f"[bold]Values that the steps then needed, at the same token budget: {parts}.[/]")
+    out.print(f"Values that the steps then needed, at the same token budget: {parts}.", style="bold")

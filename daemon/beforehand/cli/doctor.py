@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 import orjson
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from beforehand import assembly, limits
 from beforehand.backends import rule_files
@@ -65,7 +66,7 @@ def doctor(config: Config = None, journal: Journal = None, json: Json = False) -
         colours = {"good": "green", "warning": "yellow", "bad": "red"}
         table = Table("part", "state", "detail", "advice", box=None)
         for one in findings:
-            table.add_row(one.part, f"[{colours[one.state]}]{one.state}[/]", one.detail, one.advice)
+            table.add_row(one.part, Text(one.state, colours[one.state]), one.detail, one.advice)
         out.print(table)
     if any(finding.state == "bad" for finding in findings):
         raise typer.Exit(FAILED)
@@ -80,13 +81,10 @@ def _looked(look: Callable[[Settings], Iterator[Finding]], settings: Settings) -
 
 
 def _threads(_: Settings) -> Iterator[Finding]:
+    slow = "Set it to 1: short calls are 5-80 times slower with more."
     for name in _THREADS:
-        if os.environ.get(name) == "1":
-            yield Finding("threads", "good", f"{name}=1")
-        else:
-            yield Finding(
-                "threads", "warning", f"{name} is not 1", f"Set {name}=1: short calls are 5-80 times slower with more."
-            )
+        alone = Finding("threads", "good", f"{name}=1")
+        yield alone if os.environ.get(name) == "1" else Finding("threads", "warning", f"{name} is not 1", slow)
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:
@@ -109,10 +107,12 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 def _journal(settings: Settings) -> Iterator[Finding]:
     path = settings.journal.path
+    if path.exists() and not path.is_file():
+        yield Finding("journal", "bad", f"{path} is not a file", "Set journal.path to the name of a file.")
+        return
     if not path.is_file() or not path.stat().st_size:
-        yield Finding(
-            "journal", "good", f"{path} {'is empty' if path.is_file() else 'does not exist yet'}; `up` makes it"
-        )
+        held = "is empty" if path.is_file() else "does not exist yet"
+        yield Finding("journal", "good", f"{path} {held}; `up` makes it")
         return
     found = faults_of(path)
     if found:

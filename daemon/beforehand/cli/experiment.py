@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from beforehand import assembly
 from beforehand.backends.experiment_files import Register, find, read
@@ -51,7 +52,7 @@ def start(
         for arm, share in zip(definition.allocation.arms, definition.allocation.shares, strict=True)
         if share
     )
-    out.print(f"[bold]{definition.name}[/] takes in runs: {arms}; {definition.units:,} units planned")
+    out.print(Text.assemble((definition.name, "bold"), f" takes in runs: {arms}; {definition.units:,} units planned"))
 
 
 @commands.command("list")
@@ -84,7 +85,8 @@ def stop(
     if json:
         print_json(stopped.model_dump(mode="json"))
         return
-    out.print(f"[bold]{stopped.experiment.name}[/] takes in no more runs; `beforehand experiment report` judges it")
+    told = " takes in no more runs; `beforehand experiment report` judges it"
+    out.print(Text.assemble((stopped.experiment.name, "bold"), told))
 
 
 @commands.command()

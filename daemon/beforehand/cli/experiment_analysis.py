@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
 from beforehand import assembly
 from beforehand.backends.experiment_files import Register
@@ -122,17 +123,17 @@ def show(report: Report) -> None:
 
 
 def _show_experiment(analysis: Analysis, verdict: Verdict) -> None:
-    out.print(
-        f"[bold]{analysis.experiment.name}[/]: [bold]{verdict.decision}[/]" + (f" {verdict.arm}" if verdict.arm else "")
-    )
+    arm = f" {verdict.arm}" if verdict.arm else ""
+    out.print(Text.assemble((analysis.experiment.name, "bold"), ": ", (verdict.decision, "bold"), arm))
     for reason in verdict.reasons:
-        out.print(f"  {reason}", markup=False, soft_wrap=True)
+        out.print(f"  {reason}", soft_wrap=True)
     if verdict.needed is not None:
         out.print(f"  about {verdict.needed:,} further units are needed")
     for what, sizes in analysis.stages:
         counts = ", ".join(f"{arm} {count:,}" for arm, count in zip(sizes.arms, sizes.counts, strict=True))
-        alarm = " [bold red]sample ratio mismatch[/]" if sizes.mismatch else ""
-        out.print(f"{what}: {counts}; p {sizes.p_always:.3g} at any look, {sizes.p_chi_square:.3g} at one{alarm}")
+        alarm = Text(" sample ratio mismatch", "bold red") if sizes.mismatch else ""
+        told = f"{what}: {counts}; p {sizes.p_always:.3g} at any look, {sizes.p_chi_square:.3g} at one"
+        out.print(Text.assemble(told, alarm))
     if analysis.mismatch:
         return
     table = Table(

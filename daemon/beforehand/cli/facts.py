@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from beforehand.backends.clocks import SystemClock
@@ -189,6 +188,6 @@ def _show(rows: list[dict[str, Any]], *, json: bool) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     table = Table(*columns, box=None)
     for row in rows:
-        table.add_row(*(escape(str(row.get(name, ""))) for name in columns))
+        table.add_row(*(str(row.get(name, "")) for name in columns))
     out.print(table)
     out.print(f"{len(rows)} rows")

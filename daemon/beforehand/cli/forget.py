@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, get_args
 
 import typer
+from rich.text import Text
 
 from beforehand import assembly
 from beforehand.backends.clocks import SystemClock
@@ -223,10 +224,13 @@ def _tell(report: Report) -> None:
     if report.said_by_others:
         out.print(f"{report.said_by_others} more pieces are said by messages that were not erased", soft_wrap=True)
     for place, count in report.left.items():
-        out.print(f"left: {count} in {place}", soft_wrap=True, markup=False)
+        out.print(f"left: {count} in {place}", soft_wrap=True)
     if report.broker is not None:
-        out.print(f"the broker was not looked at: {report.broker}", soft_wrap=True, markup=False)
-    out.print("[bold]nothing is left[/]" if report.verified else "[bold red]not verified[/]: run it again when mended")
+        out.print(f"the broker was not looked at: {report.broker}", soft_wrap=True)
+    if report.verified:
+        out.print("nothing is left", style="bold")
+    else:
+        out.print(Text.assemble(("not verified", "bold red"), ": run it again when mended"))
 
 
 def _now() -> str:

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 from rich.tree import Tree
 
 from beforehand.cli.journals import entries
@@ -64,7 +64,7 @@ def reflections(
         return
     for one in found:
         where = f"{one.run}/{one.step}" if one.step else one.run
-        out.print(f"[bold]{escape(where)}[/]  {escape(str(one))}  [dim]{one.authority}[/]")
+        out.print(Text.assemble((where, "bold"), f"  {one}  ", (one.authority, "dim")))
     if not found:
         out.print("Nothing failed, and the agent reflected on nothing.")
 
@@ -102,7 +102,7 @@ def _lesson(one: Reflection, memory: AgentMemory) -> dict[str, Any]:
 
 
 def _drawn(title: str, rows: list[TreeRow], tools: list[str]) -> Tree:
-    whole = Tree(f"{escape(title)}: {_line(rows[0], tools)}")
+    whole = Tree(Text.assemble(f"{title}: ", _line(rows[0], tools)))
     above = [whole]
     for row in rows[1:]:
         del above[row.depth :]
@@ -110,18 +110,19 @@ def _drawn(title: str, rows: list[TreeRow], tools: list[str]) -> Tree:
     return whole
 
 
-def _line(row: TreeRow, tools: list[str]) -> str:
+def _line(row: TreeRow, tools: list[str]) -> Text:
     plain = _plain(row, tools)
     times = f"{_written(plain['from'])} to {_written(plain['to'])}" if plain["from"] else "all erased"
     parts = [
-        f"[bold]{row.start:,}-{row.stop - 1:,}[/]  {times}  {plain['events']:,} events",
+        f"  {times}  {plain['events']:,} events",
         f"{plain['errors']:,} errors" if plain["errors"] else "",
         f"{plain['actions']:,} actions" if plain["actions"] else "",
         f"importance {plain['importance_mean']:.2f}, at most {plain['importance_max']:.2f}" if plain["events"] else "",
-        ", ".join(f"{escape(tool)} {count:,}" for tool, count in list(plain["tools"].items())[:_TOOLS]),
+        ", ".join(f"{tool} {count:,}" for tool, count in list(plain["tools"].items())[:_TOOLS]),
         f"changed by revision {plain['changed']:,}" if plain["changed"] else "",
     ]
-    return "; ".join(part for part in parts if part)
+    told = "; ".join(part for part in parts if part)
+    return Text.assemble((f"{row.start:,}-{row.stop - 1:,}", "bold"), told)
 
 
 def _plain(row: TreeRow, tools: list[str]) -> dict[str, Any]:

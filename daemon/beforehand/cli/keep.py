@@ -74,7 +74,7 @@ def repair(config: Config = None, journal: Journal = None, json: Json = False) -
             damage, keys = faults_of(path), keys_of(settings_of(config, journal))
             found = damage or [f"message {position} cannot be read" for position in unreadable_of(path, keys.seal)]
             if found and not json:
-                out.print(f"{path}: {found[0]}", soft_wrap=True, markup=False)
+                out.print(f"{path}: {found[0]}", soft_wrap=True)
             repaired = repair_journal(path, keys) if found else None
     if json:
         print_json({"journal": path, "found": found, "repaired": None if repaired is None else asdict(repaired)})

@@ -28,11 +28,11 @@ def show(config: Config = None, json: Json = False) -> None:
         print_json(values)
         return
     for section, entries in values.items():
-        out.print(f"[{section}]", markup=False)
+        out.print(f"[{section}]")
         for name, value in entries.items():
             meaning = type(getattr(settings, section)).model_fields[name].description or ""
             secret = isinstance(getattr(getattr(settings, section), name), SecretStr)
-            out.print(_line(name, value, meaning, secret=secret), markup=False, soft_wrap=True)
+            out.print(_line(name, value, meaning, secret=secret), soft_wrap=True)
 
 
 def _line(name: str, value: object, meaning: str, *, secret: bool) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from beforehand.backends.registry import SHIPPED, Promoted, Registered, Registry, metrics_of
 from beforehand.cli.shared import Config, Json, advising, load, out, print_json
@@ -57,14 +58,15 @@ def show(
     if json:
         print_json({**told, "manifest": found.manifest, "card": found.card})
         return
-    out.print(f"[bold]{told['name']}[/] version {told['version']}, {told['kind']}, seed {told['seed']}; {told['use']}")
+    described = f" version {told['version']}, {told['kind']}, seed {told['seed']}; {told['use']}"
+    out.print(Text.assemble((told["name"], "bold"), described))
     if found.problem:
-        out.print(f"[red]{found.problem}[/]")
+        out.print(Text(found.problem, "red"))
     table = Table("source", "model", "auc", "recall of 6", "recall of 12", box=None)
     for source, which, measured in metrics_of(found.manifest):
         table.add_row(source, which, *(str(measured.get(name, "-")) for name in ("auc", "recall_at_6", "recall_at_12")))
     out.print(table)
-    out.print(found.card, markup=False)
+    out.print(found.card)
 
 
 @commands.command("promote")

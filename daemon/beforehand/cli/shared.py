@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from beforehand import configuration
+from beforehand.cli.screen import Screen
 from beforehand.errors import BeforehandError, NotFound
 from beforehand.settings import Settings
 
@@ -29,8 +29,8 @@ def _columns() -> int | None:
     return None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_COLUMNS
 
 
-out = Console(highlight=False, width=_columns())
-err = Console(stderr=True, highlight=False)
+out = Screen(width=_columns())
+err = Screen(stderr=True)
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Settings file (TOML).", show_default=False)]
 Journal = Annotated[Path | None, typer.Option("--journal", help="Journal file.")]
@@ -47,7 +47,7 @@ def advising() -> Iterator[None]:
         yield
     except* (BeforehandError, OSError) as group:
         for line in dict.fromkeys(map(_line, _leaves(group))):
-            err.print(f"[bold red]error[/] {escape(line)}", soft_wrap=True, markup=True)
+            err.print(Text.assemble(("error", "bold red"), f" {line}"), soft_wrap=True)
         raise SystemExit(FAILED) from None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 from rich.tree import Tree
 
 from beforehand import assembly
@@ -54,7 +54,7 @@ def tree(
         rows = [_plain(node, node.weight(grown.events, weights)) for node in grown.nodes]
         print_json({"run": run, "live": grown.live, "depth": grown.depth, "active": active.place, "nodes": rows})
         return
-    drawn_below = {grown.root.place: Tree(escape(f"run {run}: {grown.live} live of {len(grown.nodes)} nodes"))}
+    drawn_below = {grown.root.place: Tree(f"run {run}: {grown.live} live of {len(grown.nodes)} nodes")}
     for node in grown.nodes[1:]:
         above = drawn_below[node.parent.place if node.parent is not None else 0]
         name = _step_name(session, node.name) if node.kind == "step" else node.name
@@ -109,12 +109,12 @@ def _step_name(session: Session, step_id: str) -> str:
     return f"{step_id}: {told}" if told else step_id
 
 
-def _line(node: Node, name: str, weight: float, *, active: bool) -> str:
+def _line(node: Node, name: str, weight: float, *, active: bool) -> Text:
     name = name if len(name) <= _NAME_CHARS else f"{name[:_NAME_CHARS]}…"
-    parts = [f"[bold]{node.kind}[/] {weight:.2f}", escape(name)]
+    parts = [f" {weight:.2f}", name]
     parts += [f"used {node.uses}"] if node.uses else []
     parts += [word for word, holds in (("active", active), ("archived", node.archived)) if holds]
-    return "  ".join(parts)
+    return Text.assemble((node.kind, "bold"), "  ".join(parts))
 
 
 def _plain(node: Node, weight: float) -> dict[str, Any]:

@@ -143,6 +143,20 @@ def test_d8_doctor_takes_an_empty_file_for_a_journal_that_is_still_to_be_made(tm
     assert empty.stat().st_size == 0, "doctor only looks"
 
 
+@pytest.mark.parametrize("place", [".", "/dev/null"])
+def test_d8_doctor_says_before_up_does_that_the_journal_is_no_file(place):
+    found = {one["part"]: one for one in json.loads(run("doctor", "--json", "--journal", place).stdout)}
+    assert found["journal"]["state"] == "bad"
+    assert "is not a file" in found["journal"]["detail"]
+
+
+def test_a_replay_shows_the_names_of_tools_as_they_are_written(tmp_path):
+    events = [{"type": "call", "name": name, "args": {}} for name in ("[pay]", "pay[/all]")]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "[r1]", "events": events}), encoding="utf-8")
+    shown = run("replay", "a.jsonl").stdout
+    assert all(name in shown for name in ("[r1]", "[pay]", "pay[/all]"))
+
+
 def broker_found(*words):
     found = json.loads(run("doctor", "--json", *words).stdout)
     return next(one for one in found if one["part"] == "broker")
