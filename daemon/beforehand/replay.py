@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,10 @@ import orjson
 
 from beforehand.backends.clocks import VirtualClock
 from beforehand.backends.memory.broker import MemoryClient
+from beforehand.errors import RecordingError
 from beforehand.intake.door import Door
 from beforehand.messages import topics
+from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Channel, Scope
 from beforehand.pipeline.publisher import Publisher
@@ -57,14 +59,29 @@ class Replay:
             yield
 
     async def feed(self, scope: Scope, channel: Channel, message: dict[str, Any]) -> list[Heard]:
-        """One message through the whole way; what came out of it, in order."""
-        return await self.deliver(Arrival(topics.of_run(scope, channel, self.root), orjson.dumps(message)))
+        """One message through the whole way; what came out of it, in order. Raises as `read`."""
+        await self.clock.advance(self.step_s)
+        return await self._take(self.read(scope, channel, message))
+
+    def read(self, scope: Scope, channel: Channel, message: dict[str, Any]) -> list[Entry]:
+        """A message as the door reads it. Raises RecordingError for one that a daemon would refuse."""
+        arrival = Arrival(topics.of_run(scope, channel, self.root), orjson.dumps(message))
+        entries, refused = self.door.read([arrival])
+        for letter in (one.letter for one in refused if one.letter is not None):
+            which = message.get("id", f"a message of the channel {channel}")
+            raise RecordingError(
+                f"run {scope.run!r}, {which}: {letter.field}: {letter.problem}.", f"A daemon asks: {letter.hint}."
+            )
+        return entries
 
     async def deliver(self, arrival: Arrival) -> list[Heard]:
         """The same for anything that a broker could deliver."""
         await self.clock.advance(self.step_s)
         entries, refused = self.door.read([arrival])
         await self.door.set_aside(refused)
+        return await self._take(entries)
+
+    async def _take(self, entries: Sequence[Entry]) -> list[Heard]:
         outcomes = await self.pipeline.take(entries)
         self.pipeline.stored(outcomes, await self.journal.append([outcome.entry for outcome in outcomes]))
         for outcome in outcomes:

@@ -43,8 +43,13 @@ class BrokerSettings(Section):
         "auto", description="which broker to start if none is named"
     )
     embedded_port: Annotated[int, Field(ge=0, le=65535)] = Field(
-        1883, description="its port on 127.0.0.1; 0: any free one"
+        1883, description="its port on 127.0.0.1, where `port` is left out; 0: any free one"
     )
+
+    @property
+    def started_port(self) -> int:
+        """Port of the broker that is started where none is named; 0: any free one."""
+        return self.embedded_port if self.port is None else self.port
 
     @field_validator("root")
     @classmethod

@@ -199,7 +199,7 @@ def _broker(settings: Settings) -> Iterator[Finding]:
     if named.host is None and named.socket is None:
         kind = choose(named.embedded, installed=find_mosquitto() is not None)
         if holder_of(settings.journal.path) is None:
-            require_free(named.embedded_port)
+            require_free(named.started_port)
         yield Finding("broker", "good", f"none configured: `up` starts {kind} on loopback")
         return
 

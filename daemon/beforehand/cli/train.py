@@ -101,11 +101,11 @@ def train(
     learned: lessons of journals, besides those of `sources`. current: the model that the gate holds it against.
     without: a source that is collected and not fitted; only the names of its tools serve the others as strangers.
     """
+    into.mkdir(parents=True, exist_ok=True)  # a place that cannot be written is said before the work
     studied = asyncio.run(_study(sources, recipe.seed, keep))
     lessons = [*(one for one in studied if one.source != without), *learned]
     made = make(lessons, recipe, current, fit)
     passes, said = verdict(made.report)
-    into.mkdir(parents=True, exist_ok=True)
     (into / "report.json").write_bytes(
         orjson.dumps({"verdict": said, **made.report}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
     )

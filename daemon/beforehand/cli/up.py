@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
 def up(
     config: Config = None,
     host: Annotated[str | None, typer.Option(help="Broker; left out: one is started on loopback.")] = None,
-    port: Annotated[int | None, typer.Option(help="Broker port.")] = None,
+    port: Annotated[int | None, typer.Option(help="Broker port; without a host: of the one that is started.")] = None,
     journal: Journal = None,
     state: State = STATE,
     log_json: Annotated[bool, typer.Option("--log-json", help="Logs as JSON lines.")] = False,

@@ -38,7 +38,7 @@ async def broker_for(settings: Settings, state_folder: Path) -> AsyncIterator[Se
         yield settings
         return
     async with EmbeddedBroker(
-        named.embedded, named.embedded_port, state_folder, protocol=named.protocol, root=named.root
+        named.embedded, named.started_port, state_folder, protocol=named.protocol, root=named.root
     ) as broker:
         _log.info("no broker configured: started one", kind=broker.kind, host=broker.host, port=broker.port)
         reached = BrokerSettings.model_validate({**named.model_dump(), "host": broker.host, "port": broker.port})

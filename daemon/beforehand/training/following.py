@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-
-import orjson
+from typing import Any
 
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
-from beforehand.messages import topics
 from beforehand.messages.topics import Channel, Scope
-from beforehand.ports import Arrival
 from beforehand.replay import Replay
 from beforehand.training.trajectories import Call, Trajectory
 
@@ -44,10 +41,8 @@ async def follow(
             yield Stop(run, call, memory, session, session.itinerary.steps[call.step], replay.clock.now_us())
 
 
-async def _take(replay: Replay, scope: Scope, channel: Channel, message: dict[str, object]) -> None:
+async def _take(replay: Replay, scope: Scope, channel: Channel, message: dict[str, Any]) -> None:
     """As `Replay.feed`, without journal and packets."""
     await replay.clock.advance(replay.step_s)
-    arrival = Arrival(topics.of_run(scope, channel, replay.root), orjson.dumps(message))
-    entries, _ = replay.door.read([arrival])
-    await replay.pipeline.take(entries)
+    await replay.pipeline.take(replay.read(scope, channel, message))
     replay.pipeline.dirty.clear()

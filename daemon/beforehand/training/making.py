@@ -17,6 +17,7 @@ import xgboost
 from numpy.typing import NDArray
 
 from beforehand import limits
+from beforehand.errors import NotFound
 from beforehand.memory.steps import Step
 from beforehand.ports import Model
 from beforehand.replay import Replay
@@ -116,10 +117,16 @@ def strangers_to(source: Source, sources: Sequence[Source]) -> list[Step]:
 def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None, fit: Fit = fit_trees) -> Made:
     """Fit on what is taught, calibrate and measure on what is held back. Every source and every step counts the same.
 
-    current: the model in use, measured on the same rows. fit: what fits the trees, here or on a cluster.
+    current: the model in use, measured on the same rows. fit: what fits the trees, here or on a cluster. Raises
+    NotFound when there is nothing to fit, or nothing that was held back.
     """
     taught = Rows.joined([lesson.taught for lesson in lessons])
     held = Rows.joined([lesson.held for lesson in lessons])
+    if not len(taught.labels) or not len(held.labels):
+        raise NotFound(
+            f"the runs teach too little: {len(taught.labels)} candidates to fit, {len(held.labels)} held back.",
+            "A fifth of the tasks (what users say first) is held back: give runs with calls, of ten tasks or more.",
+        )
     weights, held_weights = _weights([one.taught for one in lessons]), _weights([one.held for one in lessons])
     booster = fit(taught, recipe, weights)
     line = fit_line(taught, weights)
@@ -135,6 +142,7 @@ def make(lessons: Sequence[Lesson], recipe: Recipe, current: Model | None = None
     probabilities = np.interp(margins(booster, held.features), table["scores"], table["probabilities"])
     report = {
         "rows": {"taught": len(taught.labels), "held": len(held.labels)},
+        "steps": {"held": len(np.unique(held.steps[held.labels > 0]))},
         "positive": {"taught": _mean(taught.labels > 0), "held": _mean(held.labels > 0)},
         "sources": {one.source: _measured(one.held, scorers) for one in lessons if len(one.held.labels)},
         "calibration": ranking.reliability(probabilities, positive, held_weights),

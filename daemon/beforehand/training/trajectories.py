@@ -191,7 +191,7 @@ def read(path: Path) -> list[Trajectory]:
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rb") as lines:
-            rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1)]
+            rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise RecordingError(
             f"{path} is not a whole gzip file ({error}).", "Name it .jsonl, or compress it again."
@@ -205,15 +205,24 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     """One run, with all that `from_rows` reads."""
     try:
         row = orjson.loads(line)
+        orjson.dumps(row)
     except orjson.JSONDecodeError as error:
         raise RecordingError(f"{where}: not JSON ({error}).", _FORM) from None
+    except orjson.JSONEncodeError as error:
+        raise RecordingError(f"{where}: nested too deep for a message ({error}).", _FORM) from None
     if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("events"), list):
         raise RecordingError(f"{where}: a run has an id and a list of events.", _FORM)
+    if not all(isinstance(row.get(name) or "", str) for name in ("source", "domain", "split")):
+        raise RecordingError(f"{where}: source, domain and split are text.", _FORM)
+    if not isinstance(row.get("outcome") or 0, int | float):
+        raise RecordingError(f"{where}: an outcome is a number from 0 to 1.", _FORM)
     for event in row["events"]:
         if not isinstance(event, dict) or event.get("type") not in _TYPES:
             raise RecordingError(f"{where}: an event without a type of {', '.join(_TYPES)}.", _FORM)
         if event["type"] == "call" and not isinstance(event.get("name"), str):
             raise RecordingError(f"{where}: a call without the name of its tool.", _FORM)
+        if not isinstance(event.get("canon") or [], list):
+            raise RecordingError(f"{where}: other spellings of a text (`canon`) that are no list.", _FORM)
     return row
 
 
@@ -229,12 +238,12 @@ def from_rows(rows: Iterable[dict[str, Any]]) -> list[Trajectory]:
     return [
         Trajectory(
             id=str(row["id"]),
-            source=row.get("source", ""),
-            domain=row.get("domain", ""),
+            source=row.get("source") or "",
+            domain=row.get("domain") or "",
             events=tuple(row["events"]),
             needs_of=needs_of,
             outcome=row.get("outcome"),
-            split=row.get("split", ""),
+            split=row.get("split") or "",
         )
         for row in kept
     ]

@@ -39,7 +39,12 @@ def run(*words):
         ("a.jsonl", b'{"a":1}\n', "a.jsonl:1: a run has an id and a list of events"),
         ("a.jsonl", b'{"id":"r","events":[{"type":"dance"}]}\n', "an event without a type of user, agent"),
         ("a.jsonl", b'{"id":"r","events":[{"type":"call"}]}\n', "a call without the name of its tool"),
+        ("a.jsonl", b'{"id":"r","events":[{"type":"user","canon":5}]}\n', "(`canon`) that are no list"),
+        ("a.jsonl", b'{"id":"r","outcome":"good","events":[]}\n', "an outcome is a number from 0 to 1"),
+        ("a.jsonl", b'{"id":"r","domain":5,"events":[]}\n', "source, domain and split are text"),
+        ("a.jsonl", b'{"id":"r","events":[],"a":' + b"[" * 300 + b"]" * 300 + b"}\n", "nested too deep"),
         ("a.jsonl", b"", "a.jsonl is empty"),
+        ("a.jsonl", b"\n\n", "a.jsonl is empty"),
         ("a.jsonl.gz", b"no gzip", "a.jsonl.gz is not a whole gzip file"),
         ("a.jsonl.gz", b"\x1f\x8b\x08\x00", "a.jsonl.gz is not a whole gzip file"),
     ],
@@ -148,6 +153,43 @@ def test_d8_doctor_says_before_up_does_that_the_journal_is_no_file(place):
     found = {one["part"]: one for one in json.loads(run("doctor", "--json", "--journal", place).stdout)}
     assert found["journal"]["state"] == "bad"
     assert "is not a file" in found["journal"]["detail"]
+
+
+@pytest.mark.parametrize("command", ["replay", "evaluate", "train"])
+@pytest.mark.parametrize(
+    ("name", "args", "says"),
+    [
+        ("t" * 5_000, {}, "tool: 5000 characters"),
+        ("t", {"a": "x" * 2_000_000}, "payload: "),
+    ],
+)
+def test_d4_a_run_that_a_daemon_would_refuse_is_named_with_what_is_wrong(tmp_path, command, name, args, says):
+    run_of = {"id": "r1", "events": [{"type": "call", "name": name, "args": args}]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(run_of), encoding="utf-8")
+    result = run(command, "a.jsonl", *(("--into", "m") if command == "train" else ()))
+    assert result.exit_code == 1
+    assert says in result.stderr
+    assert "run 'r" in result.stderr
+
+
+def test_a_training_on_too_little_says_what_it_takes(tmp_path):
+    events = [{"type": "user", "text": "Pay order #W7."}, {"type": "call", "name": "pay", "args": {"order": "#W7"}}]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "r", "events": events}), encoding="utf-8")
+    result = run("train", "a.jsonl", "--into", "m")
+    assert result.exit_code == 1
+    assert "the runs teach too little" in result.stderr
+
+
+def test_a_training_says_before_its_work_that_its_folder_cannot_be_made(tmp_path):
+    (tmp_path / "taken").touch()
+    result = run("train", RECORDING, "--into", "taken")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error taken: File exists")
+
+
+def test_empty_lines_between_runs_are_no_runs(tmp_path):
+    (tmp_path / "a.jsonl").write_text('\n{"id":"r","events":[]}\n\n{"id":"s","events":[]}\n\n', encoding="utf-8")
+    assert run("replay", "a.jsonl", "--runs", 5).exit_code == 0
 
 
 def test_a_replay_shows_the_names_of_tools_as_they_are_written(tmp_path):

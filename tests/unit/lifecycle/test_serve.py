@@ -13,7 +13,7 @@ import brokers
 from beforehand import assembly, limits
 from beforehand.backends.broker.embedded import free_port
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.lifecycle.serve import serve
+from beforehand.lifecycle.serve import broker_for, serve
 from beforehand.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -64,3 +64,10 @@ async def test_a_slow_broker_is_told_of_with_advice_and_measured(tmp_path):
     [warning] = [line for line in logs if line["log_level"] == "warning"]
     assert "TCP_NODELAY" in warning["advice"]
     assert measures.value("beforehand_probe_seconds") == 4 * limits.PROBE_WARN_S
+
+
+async def test_a_port_without_a_host_is_that_of_the_broker_that_is_started(tmp_path):
+    port = free_port()
+    settings = Settings.model_validate({"broker": {"port": port, "embedded": "iotcore"}})
+    async with broker_for(settings, tmp_path) as reached:
+        assert (reached.broker.host, reached.broker.port) == ("127.0.0.1", port)

@@ -20,9 +20,10 @@ def measured(new: float, old: float | None, whether: float | None = 0.7) -> dict
     }
 
 
-def report(**sources: object) -> dict[str, object]:
+def report(steps: int = 20, **sources: object) -> dict[str, object]:
     return {
         "rows": {"taught": 10, "held": 5},
+        "steps": {"held": steps},
         "sources": sources,
         "calibration": [{"stated": 0.1, "found": 0.2, "rows": 3}, {"stated": 0.8, "found": 0.7, "rows": 3}],
         "silence": ranking.silence(np.array([0.1, 0.9]), rows([0, 1], [0, 1]), (0.5,)),
@@ -47,6 +48,12 @@ def rows(labels: list[int], steps: list[int]) -> Rows:
 )
 def test_the_gate_lets_a_model_pass_that_ranks_no_worse_anywhere(sources, passes):
     assert verdict(report(**sources))[0] is passes
+
+
+def test_nothing_is_judged_by_a_handful_of_steps():
+    passes, said = verdict(report(19, a=measured(0.99, 0.90)))
+    assert not passes
+    assert said[0] == "steps held back that need anything: 19, 20 would do: FAILS"
 
 
 def test_the_gate_refuses_a_model_that_tells_idle_steps_worse_and_says_so():
