@@ -53,7 +53,7 @@ class Registered:
     def card(self) -> str:
         """The model's card; empty when it has none."""
         file = self.folder / CARD
-        return file.read_text(encoding="utf-8") if file.is_file() else ""
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
 
 
 class Registry:

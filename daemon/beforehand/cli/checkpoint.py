@@ -14,7 +14,18 @@ from beforehand import assembly
 from beforehand.backends.clocks import SystemClock
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.keep import existing
-from beforehand.cli.shared import FAILED, Config, Journal, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import (
+    FAILED,
+    Config,
+    Journal,
+    Json,
+    advising,
+    load,
+    out,
+    print_json,
+    spelled,
+    tenant_and_agent,
+)
 from beforehand.errors import NotFound
 from beforehand.pipeline.bearing import growth_of
 from beforehand.pipeline.hot import Key
@@ -101,7 +112,7 @@ async def _loading(settings: Settings) -> AsyncIterator[Loading]:
 async def _keys(loading: Loading, agents: list[str]) -> list[Key]:
     known = await loading.journal.agents()
     asked = [tenant_and_agent(agent) for agent in agents]
-    unknown = [f"{tenant}/{agent}" for tenant, agent in asked if (tenant, agent) not in set(known)]
+    unknown = [spelled(tenant, agent) for tenant, agent in asked if (tenant, agent) not in set(known)]
     if unknown:
         raise NotFound(f"the journal has nothing of {unknown[0]}.", "Look at the names: they are of the topics.")
     return asked or known
@@ -113,7 +124,7 @@ def _plain(one: Checkpoint, now_s: float) -> dict[str, Any]:
     about = {} if kept is None else {"position": kept.upto, "events": kept.events, "bytes": kept.bytes}
     readable = kept is not None and bool(kept.code)
     return {
-        "agent": f"{one.tenant}/{one.agent}",
+        "agent": spelled(one.tenant, one.agent),
         **about,
         "age_s": round(now_s - kept.written_s, 1) if kept is not None and readable else None,
         "code": kept.code if kept is not None and readable else None,

@@ -54,9 +54,9 @@ def show(
     with advising():
         registry = _registry(config)
         found = registry.find(name)
-        told = _plain(found, _state(registry)[0])
+        told, card = _plain(found, _state(registry)[0]), found.card
     if json:
-        print_json({**told, "manifest": found.manifest, "card": found.card})
+        print_json({**told, "manifest": found.manifest, "card": card})
         return
     described = f" version {told['version']}, {told['kind']}, seed {told['seed']}; {told['use']}"
     out.print(Text.assemble((told["name"], "bold"), described))
@@ -66,7 +66,7 @@ def show(
     for source, which, measured in metrics_of(found.manifest):
         table.add_row(source, which, *(str(measured.get(name, "-")) for name in ("auc", "recall_at_6", "recall_at_12")))
     out.print(table)
-    out.print(found.card)
+    out.print(card)
 
 
 @commands.command("promote")

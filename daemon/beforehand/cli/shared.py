@@ -16,6 +16,7 @@ from rich.text import Text
 from beforehand import configuration
 from beforehand.cli.screen import Screen
 from beforehand.errors import BeforehandError, NotFound
+from beforehand.messages import topics
 from beforehand.settings import Settings
 
 FAILED = 1
@@ -61,16 +62,25 @@ def load(config: Path | None, **flags: Any) -> Settings:
 
 
 def tenant_and_agent(agent: str) -> tuple[str, str]:
-    """The two parts of `tenant/agent`. Raises NotFound."""
+    """The two parts of `tenant/agent`, also as topics spell them. Raises NotFound or Refusal."""
     tenant, _, name = agent.partition("/")
     if not tenant or not name:
         raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
-    return tenant, name
+    return _read(tenant, "tenant"), _read(name, "agent")
 
 
 def tenant_or_agent(named: str) -> tuple[str, str | None]:
-    """The two parts of `tenant/agent`, or a tenant alone. Raises NotFound."""
-    return tenant_and_agent(named) if "/" in named or not named else (named, None)
+    """The two parts of `tenant/agent`, or a tenant alone. Raises NotFound or Refusal."""
+    return tenant_and_agent(named) if "/" in named or not named else (_read(named, "tenant"), None)
+
+
+def spelled(tenant: str, agent: str) -> str:
+    """An agent as it is named to a command: each part as topics spell it, since a tenant may have a slash in it."""
+    return f"{topics.encode(tenant)}/{topics.encode(agent)}"
+
+
+def _read(part: str, field: str) -> str:
+    return topics.decode(part, field) if "%" in part else part
 
 
 def print_json(value: Any) -> None:

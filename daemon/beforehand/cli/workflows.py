@@ -13,7 +13,7 @@ from rich.table import Table
 
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.journals import entries, settings_at
-from beforehand.cli.shared import Config, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import Config, Json, advising, load, out, print_json, spelled, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.memory.flows import Flows
 from beforehand.memory.session import Session
@@ -106,7 +106,9 @@ async def _lived(path: Path, agent: str | None, settings: Settings) -> dict[str,
         session = sessions.setdefault(scope, Session(scope, 0))
         if session.knows(entry) is None:
             session.take(entry)
-            known.setdefault(f"{scope.tenant}/{scope.agent}", Flows()).take(entry, session)
+            known.setdefault(spelled(scope.tenant, scope.agent), Flows()).take(entry, session)
+    if agent is not None and not known:
+        raise NotFound(f"{path} has nothing of {agent}.", "Look at the names: they are those of the topics.")
     return known
 
 

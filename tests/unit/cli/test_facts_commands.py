@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from beforehand.backends.journal.choosing import Whom
 from beforehand.backends.journal.erasing import erase
 from beforehand.cli.main import app
+from beforehand.messages.topics import Scope
 from forgetting import entry, written
 
 CITY = {"subject": "anna", "attribute": "city"}
@@ -90,6 +91,16 @@ def test_what_cannot_be_shown_is_said_with_advice(journal, command, advice):
     done = CliRunner().invoke(app, [*command, "--journal", str(journal)])
     assert done.exit_code == 1
     assert advice in " ".join(done.stderr.split())
+
+
+def test_a_tenant_with_a_slash_is_named_as_topics_spell_it(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    written(path, [entry(scope=Scope("acme/eu", "50%", "r1"), text="", facts=[{**CITY, "value": "Porto"}])])
+    [row] = shown(path, "facts", "acme%2Feu/50%25")
+    assert row["value"] == "Porto"
+    [listed] = shown(path, "checkpoint", "list")
+    assert listed["agent"] == "acme%2Feu/50%25"
+    assert shown(path, "forget", "acme%2Feu", "--all", "--dry-run")["messages"] == 1
 
 
 def test_people_get_a_table(journal):

@@ -57,6 +57,14 @@ def test_a_model_is_promoted_shown_and_rolled_back(beforehand):
     assert uses(beforehand) == {"default": "live", "mine-1": "-"}
 
 
+def test_a_card_that_is_not_utf_8_is_shown_all_the_same(beforehand):
+    trained("mine")
+    (Path("mine") / "README.md").write_bytes(b"trained in S\xe3o Paulo")
+    code, shown = beforehand("models", "show", "./mine")
+    assert code == 0
+    assert "trained in S\ufffdo Paulo" in shown
+
+
 def test_a_machine_reads_what_is_in_use_after_a_change(beforehand):
     trained("mine")
     changes = (("promote", "./mine"), ("promote", "default", "--shadow"), ("rollback",), ("rollback", "--shadow"))

@@ -63,7 +63,9 @@ def test_a_journal_teaches_what_was_lived_by_agent(tmp_path):
     assert "hunter2" not in told
     [row] = json.loads(told)
     assert (row["agent"], row["steps"]) == ("shop/anna", list(STEPS))
-    assert json.loads(run("induce", tmp_path / "journal.sqlite3", "--agent", "shop/ben", "--json").stdout) == []
+    unknown = run("induce", tmp_path / "journal.sqlite3", "--agent", "shop/ben", "--json")
+    assert unknown.exit_code == 1
+    assert "has nothing of shop/ben" in unknown.stderr
     assert json.loads(run("induce", tmp_path / "journal.sqlite3", "--task-type", "other", "--json").stdout) == []
     assert json.loads(run("induce", tmp_path / "journal.sqlite3", "--retired", "--json").stdout) == []
 
