@@ -87,9 +87,12 @@ async def moments(journal: Journal, replay: Replay) -> AsyncIterator[Moment]:
     hindsight = await _hindsight(journal)
     async for page in journal.read():
         for row in page:
+            mark = row.entry.message
+            if isinstance(mark, Feedback) and mark.packet is not None:
+                rated = await journal.packet(mark.packet)
+                await replay.journal.record([] if rated is None else [rated])  # where feedback looks for its packet
             [outcome] = await replay.pipeline.take([row.entry])
             replay.pipeline.dirty.clear()
-            mark = row.entry.message
             if not (isinstance(mark, StepMark) and mark.phase == "begin") or outcome.overruled:
                 continue
             memory = await replay.pipeline.memories.of(row.entry.scope)

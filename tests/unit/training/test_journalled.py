@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from beforehand.backends.journal.sqlite import SqliteJournal
@@ -127,6 +128,17 @@ def told(moment: Moment) -> dict[str, tuple[bool, int, float]]:
 def item(packet, text):
     [found] = [one.id for one in packet.items if one.text.startswith(text)]
     return found
+
+
+def test_feedback_finds_its_packet_when_the_journal_is_played_again():
+    async def tell(stage):
+        packet = await refunded(stage, order_id="W77")
+        await stage.say("feedback", packet=packet.id, used=[item(packet, "order_id: W77")])
+        with capture_logs() as logs:
+            await learned(stage)
+        assert logs == [], "no feedback is said to be about a packet that is not there"
+
+    staged(tell)
 
 
 def test_what_a_call_took_is_labelled_and_what_it_did_not_take_as_well():
