@@ -149,7 +149,7 @@ def test_d8_doctor_takes_an_empty_file_for_a_journal_that_is_still_to_be_made(tm
 
 
 @pytest.mark.parametrize("place", [".", "/dev/null"])
-def test_d8_doctor_says_before_up_does_that_the_journal_is_no_file(place):
+def test_doctor_says_before_up_does_that_the_journal_is_no_file(place):
     found = {one["part"]: one for one in json.loads(run("doctor", "--json", "--journal", place).stdout)}
     assert found["journal"]["state"] == "bad"
     assert "is not a file" in found["journal"]["detail"]
@@ -163,7 +163,7 @@ def test_d8_doctor_says_before_up_does_that_the_journal_is_no_file(place):
         ("t", {"a": "x" * 2_000_000}, "payload: "),
     ],
 )
-def test_d4_a_run_that_a_daemon_would_refuse_is_named_with_what_is_wrong(tmp_path, command, name, args, says):
+def test_a_run_that_a_daemon_would_refuse_is_named_with_what_is_wrong(tmp_path, command, name, args, says):
     run_of = {"id": "r1", "events": [{"type": "call", "name": name, "args": args}]}
     (tmp_path / "a.jsonl").write_text(json.dumps(run_of), encoding="utf-8")
     result = run(command, "a.jsonl", *(("--into", "m") if command == "train" else ()))
