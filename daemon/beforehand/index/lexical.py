@@ -40,7 +40,7 @@ class Lexical:
         self._k1 = k1
         self._b = b
         self._terms: dict[str, postings.Postings] = {}
-        self._lengths: dict[int, int] = {}
+        self._texts = 0
         self._total = 0
         self._end = 0
         self._impacts: NDArray[np.float64] = np.empty(0)
@@ -62,7 +62,7 @@ class Lexical:
         if not found:
             return
         length = len(found)
-        self._lengths[row] = length
+        self._texts += 1
         self._total += length
         place = row << _CODE_BITS | _length_code(length)
         counted = Counter(found).items()
@@ -104,15 +104,15 @@ class Lexical:
             column = postings.between(known, low << _CODE_BITS, high << _CODE_BITS)
             if len(column):
                 frequency = postings.count(known)
-                columns.append((column, math.log1p((len(self._lengths) - frequency + 0.5) / (frequency + 0.5))))
+                columns.append((column, math.log1p((self._texts - frequency + 0.5) / (frequency + 0.5))))
         return columns
 
     def _impact(self) -> NDArray[np.float64]:
         """What a posting is worth by its code (times idf), for the mean length of this moment."""
-        moment = self._total, len(self._lengths)
+        moment = self._total, self._texts
         if self._impact_of == moment:
             return self._impacts
-        mean = self._total / len(self._lengths)
+        mean = self._total / self._texts
         norm = self._k1 * (1 - self._b + self._b * _LENGTH_OF / mean)
         times = np.arange(_TF_MAX + 1, dtype=np.float64)[:, None]
         self._impacts = (times * (self._k1 + 1) / (times + norm)).ravel()
