@@ -182,7 +182,8 @@ def _show_decision(record: PacketRecord) -> None:
         )
     for fault in decision.get("faults", ()):
         out.print(f"rule {fault['name']} failed: {fault['problem']}")
-    table = Table("passage", "found by", "rules", "model", "past use", "probability", "worth", "left out", box=None)
+    names = ("passage", "found by", "rules", "model", "past use", "probability", "worth", "open needs", "left out")
+    table = Table(*names, box=None)
     for row in _considered(decision["considered"]) if decision["considered"] else ():
         table.add_row(*row)
     out.print(table)
@@ -202,6 +203,7 @@ def _considered(told: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             f"x {told['lift'][number]:.2f}",
             f"{told['probability'][number]:.2f}",
             f"{told['worth'][number]:+.2f}",
+            f"x {told['open'][number]:.2f}" if "open" in told else "",
             told["left_out"][number] or "",
         )
 

@@ -137,7 +137,7 @@ class Foresight:
         candidates = gather(moment, finds, Pool(moment, _glanced(moment, session), {one.row for _, _, one in finds}))
         seen = features.matrix(candidates, moment)
         by_name = {firing.rule.name for firing in fired.firings if any(asked.needs for asked in firing.recalls)}
-        return Matter(answering(candidates, seen, by_name), seen, fired.firings, len(finds), fired.faults)
+        return Matter(answering(candidates, seen, step.needs, by_name), seen, fired.firings, len(finds), fired.faults)
 
     def _recent_of(self, memory: AgentMemory, session: Session) -> Sequence[RecentEvent]:
         """What the steps of one moment have in common is read once."""

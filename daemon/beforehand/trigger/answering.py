@@ -8,7 +8,7 @@ since the shop's packets held one such value in two, of which none was ever need
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,16 +20,19 @@ from beforehand.trigger.features import NAMES
 
 _NEAR: Final = NAMES.index("need_near")
 _LEAF: Final = NAMES.index("leaf")
-_NEEDS: Final = NAMES.index("needs")
 
 
-def answering(candidates: Candidates, features: NDArray[np.float32], by_name: Collection[str]) -> Candidates:
-    """The candidates with those marked that are a value whose key answers none of the step's needs, if it has any.
+def answering(
+    candidates: Candidates, features: NDArray[np.float32], needs: Sequence[str], by_name: Collection[str]
+) -> Candidates:
+    """The candidates with those marked that stand under the name of none of the step's `needs` (`nameless`), and of
+    these the values of another name, if it has any (`unasked`).
 
     features: shape (n, len(NAMES)). by_name: the rules that look values up by the names of the needs.
     """
-    unasked = (features[:, _LEAF] == 1) & (features[:, _NEAR] == 0) & (features[:, _NEEDS] < 1)
+    nameless = features[:, _NEAR] == 0
+    unasked = nameless & (features[:, _LEAF] == 1) & bool(needs)
     claims = dict(candidates.claims)
     for rule in claims.keys() & by_name:
         claims[rule] = np.where(unasked, NOT_ASKED, claims[rule])
-    return replace(candidates, claims=claims, unasked=unasked)
+    return replace(candidates, claims=claims, unasked=unasked, nameless=nameless, needs=needs)

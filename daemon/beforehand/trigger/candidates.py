@@ -42,7 +42,8 @@ class Candidates:
 
     near: shape (n, len(CHANNELS)): the reciprocal of 1 + rank in a channel, 0 where it did not find the passage.
     claims: rule name to how strongly it asks for each, shape (n,), 0..1, or NOT_ASKED.
-    events: the event of each. numbers: which of its passages each is. unasked: shape (n,): trigger.answering.
+    events: the event of each. numbers: which of its passages each is.
+    unasked, nameless: shape (n,), and needs, of the step: trigger.answering.
     """
 
     memory: AgentMemory
@@ -52,6 +53,8 @@ class Candidates:
     events: list[Remembered]
     numbers: list[int]
     unasked: NDArray[np.bool_]
+    nameless: NDArray[np.bool_]
+    needs: Sequence[str] = ()
 
     @classmethod
     def of(cls, memory: AgentMemory, sight: Sight, near: Floats, claims: dict[str, NDArray[np.float64]]) -> Self:
@@ -60,7 +63,8 @@ class Candidates:
         firsts = [memory.shelf.places(row).start for row in rows]
         numbers = [place - first for place, first in zip(sight.places.tolist(), firsts, strict=True)]
         events = [memory.events[row] for row in rows]
-        return cls(memory, sight, near, claims, events, numbers, np.zeros(len(rows), np.bool_))
+        none = np.zeros(len(rows), np.bool_)
+        return cls(memory, sight, near, claims, events, numbers, unasked=none, nameless=~none)
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -10,7 +10,8 @@ Ranking carries over to domains that a model has never seen, its probabilities l
 step as a whole has a bar: unless the model gives some candidate at least `bar`, or a rule claims one strongly
 (RULES_BAR), nothing is said.
 
-A value whose key answers none of the step's needs has a bar of its own (trigger.answering).
+A value whose key answers none of the step's needs has a bar of its own (trigger.answering), and what is unlikely and
+stands under no need's name has to be worth it beside what confident items leave open (trigger.competing).
 
 What an agent's feedback has shown of a passage, its slot or a rule corrects both before all this (feedback.evidence).
 """
@@ -28,6 +29,7 @@ from beforehand.index.growing import Ints
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.messages.outbound import Why
 from beforehand.trigger.candidates import CHANNELS, Candidates
+from beforehand.trigger.competing import competing, left_open
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.utility import Utility
 
@@ -46,6 +48,7 @@ class Decided:
     """Candidates with the arithmetic of each, shape (n,), and why one is left out (a missing index: it is said).
 
     order: indices, best worth first. rules: those that ask for each, and how strongly. models: as the model has it.
+    opens: the share of the needs that is open to each, 1 for what does not compete (trigger.competing).
     utility: what feedback says of them, which the probabilities have in them; None: nothing.
     """
 
@@ -55,6 +58,7 @@ class Decided:
     rules: list[dict[str, float]]
     probabilities: NDArray[np.float64]
     worths: NDArray[np.float64]
+    opens: NDArray[np.float64]
     left_out: Mapping[int, str]
     utility: Utility | None = None
 
@@ -94,6 +98,7 @@ class Decided:
             "lift": [1.0] * len(index) if self.utility is None else _rounded(self.utility.lifts[index]),
             "probability": _rounded(self.probabilities[index]),
             "worth": _rounded(self.worths[index]),
+            "open": _rounded(self.opens[index]),
             "left_out": [self.left_out.get(one) for one in index],
         }
 
@@ -140,7 +145,13 @@ def decide(
     left_out |= dict.fromkeys(worthy.tolist(), "nothing reaches the bar") if silent else {}
     left_out |= barred
     left_out |= _repeating(candidates, worthy, left_out)
-    return Decided(candidates, order.tolist(), models, candidates.asked(), probabilities, worths, left_out, utility)
+    said = np.array([index for index in worthy.tolist() if index not in left_out], np.int64)
+    competes = competing(candidates, probabilities, likely)
+    opens = np.where(competes, left_open(candidates, said, likely), 1.0)
+    answered = said[(competes & (probabilities * opens < policy.least_open))[said]]
+    left_out |= dict.fromkeys(answered.tolist(), "likelier items answer the needs")
+    rules = candidates.asked()
+    return Decided(candidates, order.tolist(), models, rules, probabilities, worths, opens, left_out, utility)
 
 
 def _score(why: Why) -> float:

@@ -38,7 +38,7 @@ def judged(*needs: str) -> Candidates:
     sight = Sight.of(moment, places)
     claims = {name: np.full(3, 0.9) for name in ("named", "other")}
     found = Candidates.of(memory, sight, np.zeros((3, len(CHANNELS)), np.float32), claims)
-    return answering(found, features.matrix(found, moment), {"named"})
+    return answering(found, features.matrix(found, moment), needs, {"named"})
 
 
 def test_a_rule_that_looks_by_name_does_not_ask_for_what_stands_beside_it():

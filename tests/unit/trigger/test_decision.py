@@ -132,6 +132,7 @@ def test_the_best_are_explained_with_their_arithmetic():
         "lift": [1.0],
         "probability": [0.9],
         "worth": pytest.approx([0.798]),
+        "open": [1.0],
         "left_out": [None],
     }
     assert found.explained(9)["left_out"] == [None, "not worth its tokens"]
