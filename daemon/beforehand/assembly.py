@@ -34,7 +34,9 @@ from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.pipeline.allowance import Allowance
 from beforehand.pipeline.answers import Answers, planted
 from beforehand.pipeline.arms import Arms, Decider
+from beforehand.pipeline.changes import Changes
 from beforehand.pipeline.foresight import Foresight
+from beforehand.pipeline.gaps import Gaps
 from beforehand.pipeline.interpreting import Interpreting
 from beforehand.pipeline.memories import Bounds, Memories
 from beforehand.pipeline.packets import Packets
@@ -239,22 +241,16 @@ def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wai
     parts = world.parts
     foresight = _foresight(parts, policy)
     build = arm_builder(settings.policy, rule_files.load, partial(_model_of, settings), partial(_decider, parts))
+    packets = Packets(world.journal, publisher, world.clock, world.measures, policy, root)
     return Pipeline(
         memories=_memories(settings, world.journal, parts.embedder, world.measures),
         foresight=foresight,
-        packets=Packets(
-            journal=world.journal,
-            publisher=publisher,
-            clock=world.clock,
-            measures=world.measures,
-            policy=policy,
-            root=root,
-        ),
+        packets=packets,
         answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures, planted(settings.memory)),
         clock=world.clock,
         measures=world.measures,
         trials=Trials(Arms(Decider(foresight, policy), build), world.measures),
-        gap_wait_s=gap_wait_s,
+        changes=Changes(packets, Gaps(world.clock, gap_wait_s), world.clock),
     )
 
 

@@ -1,7 +1,4 @@
-"""Every bound of the product on one page, with the assertions that hold between them.
-
-Sizes are bytes, times are seconds, unless the name says otherwise.
-"""
+"""Every bound of the product, and what holds between them. Sizes: bytes; times: seconds, unless a name says else."""
 
 from __future__ import annotations
 
@@ -60,6 +57,8 @@ BATCH_MESSAGES: Final = 256
 """Messages of one group commit."""
 UNCOMMITTED_HIGH: Final = 4_096
 """Messages applied to memory and not yet on disk, at which intake waits for the journal."""
+FOLDED_AT_ONCE: Final = 16
+"""Of the messages that come at once so many are remembered (about 1 ms each); the others are stored first."""
 DEAD_LETTERS: Final = 10_000
 """Refused messages that are kept; the oldest go."""
 DEAD_LETTER_BYTES: Final = 16_384

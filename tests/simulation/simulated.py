@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from beforehand import assembly
+from beforehand import assembly, limits
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.memory.broker import MemoryBroker
@@ -24,6 +24,7 @@ from simulation.agents import RESEND_S, Agent
 from simulation.virtual import LoopClock, VirtualLoop, run
 
 STEPS = 7
+MOST_EVENTS = 4
 AGENTS = 2
 BUDGET = 96
 HEAL_S = 600.0
@@ -111,6 +112,8 @@ class Simulation:
         self.rows = MemoryJournal()
         self.embedder = Embedder() if self.chance.random() < 0.3 else None
         self.boots = 0
+        self.at_once = self.chance.choice((0, 1, limits.FOLDED_AT_ONCE))
+        self.agent_events = self.chance.choice((MOST_EVENTS, limits.AGENT_EVENTS))
         self._start()
         await self.daemon.ready.wait()
         self.agents = [Agent(f"a{one}", self.broker, self.loop, self.clock, self.chance) for one in range(AGENTS)]
@@ -127,7 +130,10 @@ class Simulation:
         self.measures = RecordedMeasures()
         self.bus = MemoryBus(self.broker)
         world = assembly.World(self.bus, self.rows, self.clock, self.measures, self._parts())
-        self.daemon = assembly.daemon_on(SETTINGS, world, assembly._counting(f"boot{self.boots}-"))
+        memory = SETTINGS.memory.model_copy(update={"agent_events": self.agent_events})
+        settings = SETTINGS.model_copy(update={"memory": memory})
+        self.daemon = assembly.daemon_on(settings, world, assembly._counting(f"boot{self.boots}-"))
+        self.daemon.pipeline.memories.lagging.at_once = self.at_once
         self.work = self.loop.create_task(self.daemon.run())
 
     def _parts(self) -> assembly.Parts:
@@ -253,13 +259,16 @@ class Simulation:
                 assert not old, f"{old} stand in a packet"
             live = await self.daemon.pipeline.memories.of(agent.scope)
             fresh = assembly._memories(SETTINGS, self.rows, self.embedder, RecordedMeasures())
-            assert projected(live) == projected(await fresh.of(agent.scope)), "memory is not what a replay gives"
+            worded = self.agent_events != MOST_EVENTS
+            replayed = projected(await fresh.of(agent.scope), worded=worded)
+            assert projected(live, worded=worded) == replayed, "memory is not what a replay gives"
+            assert not self.daemon.pipeline.memories.lagging.anyone, "memory lags for ever"
         assert self.measures.value("beforehand_failures_total", part="memory") == 0
 
 
-def projected(memory: AgentMemory) -> Any:
-    """What stands in memory, in an order that does not depend on when it came."""
-    events = sorted((event.id, event.text, event.kind, event.worthy) for event in memory.events)
+def projected(memory: AgentMemory, *, worded: bool = True) -> Any:
+    """What stands in memory, in an order that does not depend on when it came. worded: the words of events, too."""
+    events = sorted((event.id, event.kind, worded and (event.text, event.worthy)) for event in memory.events)
     facts = sorted(str(one.claim.value) for one in memory.facts.standing(2**60))
     sessions = {
         run: (session.position, {channel: sorted(known.positions) for channel, known in session.known.items()})

@@ -17,7 +17,7 @@ OTHER = Scope("bank", "bob", "r1")
 def test_a_begin_that_waits_for_a_gap_is_answered_beside_the_lane():
     async def play(stage):
         pipeline = stage.replay.pipeline
-        object.__setattr__(pipeline, "gap_wait_s", 0.02)
+        object.__setattr__(pipeline.changes.gaps, "wait_s", 0.02)
         arrivals = [Arrival(topics.of_run(RUN, "step"), GAP), Arrival(topics.of_run(OTHER, "step"), PLAIN)]
         entries, _ = stage.replay.door.read(arrivals)
         waiting = await pipeline.respond(await pipeline.take(entries))

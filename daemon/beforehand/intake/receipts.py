@@ -83,8 +83,11 @@ class Receipts:
     _next_due_s: float = float("inf")
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def stored(self, entry: Entry, session: Session, position: int, *, unheeded: bool = False) -> None:
-        """This entry is on disk. unheeded: about a packet that was not found; its sender is told that unasked."""
+    def stored(self, entry: Entry, session: Session, position: int | None, *, unheeded: bool = False) -> None:
+        """This entry is on disk. position: None while memory has not got so far.
+
+        unheeded: about a packet that was not found; its sender is told that unasked.
+        """
         session.stored(entry)
         if entry.message.receipt or unheeded:
             accepted = Receipt(id=entry.id, channel=entry.channel, accepted=True, position=position)

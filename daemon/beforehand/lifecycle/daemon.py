@@ -64,6 +64,7 @@ class Daemon:
                 group.create_task(self._keep()),
                 group.create_task(self.pipeline.memories.keeping.run()),
                 group.create_task(self.pipeline.memories.trimming.run()),
+                group.create_task(self.pipeline.memories.lagging.run()),
                 group.create_task(self.pipeline.memories.vectors.look()),
                 group.create_task(self.reloading.run()),
                 group.create_task(self.enrolling.run()),
@@ -104,7 +105,7 @@ class Daemon:
         """Read, remember, answer; the disk is waited for beside this, and gates only the acknowledgement."""
         async for arrivals in self.bus.arrivals(lane):
             entries, refused = self.door.read(arrivals)
-            outcomes = await self.pipeline.take(entries)
+            outcomes = await self.pipeline.take(entries, may_lag=lane is Lane.INGEST)
             self.uncommitted += len(arrivals)
             answered = asyncio.Event()
             storing = group.create_task(self._store(arrivals, outcomes, refused, answered))
@@ -152,7 +153,8 @@ class Daemon:
                 await self.pipeline.packets.record()
             self.bus.acknowledge(arrivals)
             for outcome in (one for one in stored if one.fault is None):
-                self.receipts.stored(outcome.entry, outcome.session, outcome.position, unheeded=outcome.unheeded)
+                position = None if outcome.deferred else outcome.position
+                self.receipts.stored(outcome.entry, outcome.session, position, unheeded=outcome.unheeded)
             for one in set_aside:
                 await self._settle(one)
         finally:
@@ -200,8 +202,8 @@ class Daemon:
     async def _refresh(self) -> None:
         """Prepare coming steps behind the lanes: what changed several times meanwhile is prepared once."""
         while True:
-            await self.pipeline.woken.wait()
-            self.pipeline.woken.clear()
+            await self.pipeline.changes.woken.wait()
+            self.pipeline.changes.woken.clear()
             await self.pipeline.refresh()
 
     async def _record(self) -> None:

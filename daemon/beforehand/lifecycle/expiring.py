@@ -108,8 +108,7 @@ class Expiring:
                 continue
             packets.clear(scope, step)
             if (scope.tenant, scope.agent) in self.pipeline.memories.keeping.hot:
-                self.pipeline.dirty.put(scope, self.pipeline.clock.monotonic_s())
-                self.pipeline.woken.set()
+                self.pipeline.changes.note(scope)
 
     @contextmanager
     def _contained(self) -> Iterator[None]:

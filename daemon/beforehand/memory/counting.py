@@ -38,6 +38,16 @@ class Ranges:
             self._first.insert(at, number)
             self._last.insert(at, number)
 
+    def join(self, other: Ranges) -> None:
+        """Put all of another's numbers in."""
+        joined: list[tuple[int, int]] = []
+        for first, last in sorted([*self.ranges(), *other.ranges()]):
+            if joined and first <= joined[-1][1] + 1:
+                joined[-1] = joined[-1][0], max(last, joined[-1][1])
+            else:
+                joined.append((first, last))
+        self._first, self._last = [first for first, _ in joined], [last for _, last in joined]
+
     @property
     def unbroken_to(self) -> int:
         """The largest n such that 1..n are all in; 0 when 1 is not."""

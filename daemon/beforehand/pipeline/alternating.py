@@ -14,11 +14,12 @@ _TURN_S: Final = 0.02
 class Alternating:
     """Awaited between two small pieces of work: gives way once they took as long as everybody else did before them.
 
-    On a loop that is busy it gets half of the time, at most 20 ms at once: one piece of work for each turn
+    On a loop that is busy it gets half of the time, or `share`, at most 20 ms at once: one piece of work for each turn
     of the loop would never catch up with lanes that take many messages in a turn. time_s: of the loop.
     """
 
     time_s: Callable[[], float]
+    share: float = 0.5
     _turn_s: float = 0.0
     _began_s: float = field(init=False)
 
@@ -33,4 +34,4 @@ class Alternating:
             return
         await asyncio.sleep(0)
         self._began_s = self.time_s()
-        self._turn_s = min(self._began_s - before_s, _TURN_S)
+        self._turn_s = min((self._began_s - before_s) * self.share / (1 - self.share), _TURN_S)

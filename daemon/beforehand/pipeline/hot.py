@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from beforehand.memory.agent import AgentMemory
 
@@ -25,6 +26,8 @@ class Hot:
     settled: int = 0
     size: int = 0
     """`memory.footprint` when it was asked last."""
+    remaking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by whoever folds the journal into it, or into the one that takes its place."""
 
     @property
     def unsaved(self) -> int:

@@ -7,7 +7,7 @@ memory meanwhile; and it holds what the journal holds because nothing of the age
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 
 from beforehand import limits
@@ -19,12 +19,16 @@ from beforehand.ports.segments import Segment
 
 @dataclass(slots=True)
 class Keeping:
-    """hot: agents in memory; leaving: those that are going; on_the_way: those with messages not on disk yet."""
+    """hot: agents in memory; leaving: those that are going; on_the_way: those with messages not on disk yet.
+
+    lagging: those whose memory lacks what is on disk.
+    """
 
     loading: Loading
     hot: Mapping[Key, Hot]
     leaving: dict[Key, Hot]
     on_the_way: Mapping[Key, int]
+    lagging: Container[Key] = frozenset()
 
     async def run(self) -> None:
         """For ever: whoever goes, and whoever was quiet from one look to the next and has grown."""
@@ -81,7 +85,7 @@ class Keeping:
 
     def _untouched(self, key: Key, one: Hot) -> Callable[[], bool]:
         touches = one.touches
-        return lambda: one.touches == touches and key not in self.on_the_way
+        return lambda: one.touches == touches and key not in self.on_the_way and key not in self.lagging
 
 
 def _worth_it(one: Hot) -> bool:

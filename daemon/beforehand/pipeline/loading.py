@@ -34,6 +34,8 @@ for each event that comes; with three quarters, three times."""
 GiveWay = Callable[[], Awaitable[None]]
 """Awaited between two messages, so that everybody else has a turn of the loop."""
 _EACH_TIME: Final[GiveWay] = partial(asyncio.sleep, 0)
+Each = Callable[[Entry, Taken, int], bool]
+"""Told of each message that was folded, and its position; whether to go on."""
 
 
 class Fold(Protocol):
@@ -78,12 +80,12 @@ class Loading:
 
     async def anew(self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME) -> tuple[AgentMemory, int]:
         """A memory from the journal alone, and the position up to which. Its oldest events are cold past the bound."""
-        memory, cold_upto = self._blank(tenant, agent), await self._bound(tenant, agent)
+        memory, cold_upto = self._blank(tenant, agent), await self.bound(tenant, agent)
         return memory, await self.follow(memory, 0, cold_upto, give_way=give_way)
 
     async def trimmed(self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME) -> tuple[AgentMemory, int]:
         """The same as `anew`, begun with what was cold the last time, where that was kept: it costs what came since."""
-        cold_upto = await self._bound(tenant, agent)
+        cold_upto = await self.bound(tenant, agent)
         begun = await self._segment(tenant, agent, cold=True) if cold_upto else None
         if begun is None or begun.upto > cold_upto:
             memory, upto = self._blank(tenant, agent), 0
@@ -99,8 +101,8 @@ class Loading:
         if self.segments is not None:
             await asyncio.to_thread(self.segments.drop, *key)
 
-    async def _bound(self, tenant: str, agent: str) -> int:
-        """The position of the last event that is to be cold; 0: none is."""
+    async def bound(self, tenant: str, agent: str) -> int:
+        """The position of the last event that is to be cold; 0: none is. Raises JournalError."""
         if not await self.journal.before_newest(tenant, agent, self.events):
             return 0
         return await self.journal.before_newest(tenant, agent, self.events - self.events // _COLD_SHARE)
@@ -183,14 +185,17 @@ class Loading:
         cold_upto: int = 0,
         upto: int | None = None,
         give_way: GiveWay = _EACH_TIME,
+        each: Each | None = None,
     ) -> int:
-        """Fold what the journal holds past a position, up to another; the position of the last."""
+        """Fold what the journal holds past a position, up to another, and memory does not; the position of the last."""
         wanted: list[Wanted] = []
         lost: list[int] = []
         hidden = self.hidden.get((memory.tenant, memory.agent), _NONE)
         async for row in self._rows(memory, after, upto):
             after = row.position
             entry = codec.erased(row.entry, _SOON) if after in hidden else row.entry
+            if memory.session(entry.scope.run).knows(entry) is not None:
+                continue
             taken = self.fold(memory, entry, await self._rated(entry), cold=after <= cold_upto)
             taken.session.stored(entry)
             if row.lost:
@@ -202,6 +207,8 @@ class Loading:
                 self.vectors.restore(memory, wanted)
                 wanted = []
                 await give_way()
+            if each is not None and not each(entry, taken, after):
+                break
         self.vectors.restore(memory, wanted)
         if lost:
             _log.warning(

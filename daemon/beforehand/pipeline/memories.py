@@ -21,6 +21,7 @@ from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.hot import Hot, Key
 from beforehand.pipeline.keeping import Keeping
+from beforehand.pipeline.lagging import Lagging
 from beforehand.pipeline.learning import learn
 from beforehand.pipeline.loading import Loading
 from beforehand.pipeline.trimming import Trimming
@@ -78,8 +79,9 @@ class Memories:
             self.fold,
             bounds.agent_events,
         )
-        self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way)
         self.trimming = Trimming(self._loader, self._hot, self._unstored, self._replace)
+        self.lagging = Lagging(self._loader, self._hot, self.trimming, measures)
+        self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way, self.lagging)
 
     async def of(self, scope: Scope) -> AgentMemory:
         """The memory of an agent, rebuilt from the journal at first touch. Raises JournalError."""
@@ -124,15 +126,16 @@ class Memories:
 
     def release(self, scope: Scope, entry: Entry | None = None) -> None:
         """It is there. entry: what was taken; None where the agent was only held."""
+        key = (scope.tenant, scope.agent)
         if entry is not None:
             self._unstored.settled(entry)
-        key = (scope.tenant, scope.agent)
+            self.lagging.settled(key, entry)
         self._on_the_way[key] -= 1
         if not self._on_the_way[key]:
             del self._on_the_way[key]
             self._barred.pop(key, None)
             if key in self._hot:
-                if _is_worthless(self._hot[key].memory):
+                if key not in self.lagging and _is_worthless(self._hot[key].memory):
                     self._bytes -= self._hot.pop(key).size
                     self._make_room()
                     return
@@ -205,12 +208,13 @@ class Memories:
         finally:
             del self._loading[key]
 
-    def _replace(self, key: Key, memory: AgentMemory) -> None:
+    def _replace(self, key: Key, memory: AgentMemory, upto: int) -> None:
         before = self._hot[key]
         before.touches += 1  # what is being written down of it is thrown away
         self._bytes -= before.size
         self._hot[key] = Hot(memory, touches=before.touches)
         self._weigh(self._hot[key])
+        self.lagging.replaced(key, before.memory, memory, upto)
 
     def _weigh(self, one: Hot) -> None:
         size = footprint(one.memory)
@@ -225,7 +229,9 @@ class Memories:
                 break
             one = self._hot.pop(key)
             self._bytes -= one.size
-            if self.keeping.loading.segments is not None and one.unsaved >= limits.SEGMENT_MESSAGES:
+            if key in self.lagging:
+                self.lagging.forget(key)
+            elif self.keeping.loading.segments is not None and one.unsaved >= limits.SEGMENT_MESSAGES:
                 self._leaving[key] = one
         while len(self._leaving) > limits.AGENTS_LEAVING:
             del self._leaving[next(iter(self._leaving))]

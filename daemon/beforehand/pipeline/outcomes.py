@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import structlog
 
@@ -18,9 +15,6 @@ from beforehand.messages.topics import Scope
 from beforehand.ports import Measures
 
 _log = structlog.get_logger()
-
-_FOLDED_AT_ONCE: Final = 4
-"""Entries folded between two turns of the loop (about 1 ms each); a turn costs some 20 us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +35,8 @@ class Outcome:
     fault: str | None = None
     unheeded: bool = False
     """Feedback about a packet that was not found: it is kept, and teaches nothing."""
+    deferred: bool = False
+    """It goes to the journal alone, from which memory takes it later (`pipeline.lagging`); its position is 0."""
 
 
 def begins(outcome: Outcome) -> bool:
@@ -80,11 +76,3 @@ def can_wait(message: Message, event: Remembered | None) -> bool:
             return ok is not False
         case _:
             return event is not None and not event.worthy and event.kind == "message" and event.ok is None
-
-
-async def giving_way(entries: Sequence[Entry]) -> AsyncIterator[Entry]:
-    """Each in turn. Between a few, everybody has a turn of the loop: one agent's flood delays nobody else's step."""
-    for number, entry in enumerate(entries, 1):
-        yield entry
-        if number % _FOLDED_AT_ONCE == 0:
-            await asyncio.sleep(0)

@@ -17,6 +17,7 @@ from typing import Final
 from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.counting import Ranges
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet
 from beforehand.pipeline.alternating import Alternating
@@ -30,12 +31,16 @@ _FOLDED_AT_ONCE: Final = 16
 
 @dataclass(slots=True)
 class Trimming:
-    """hot: as in Keeping. replace: gives an agent another memory that holds the same messages."""
+    """hot: as in Keeping.
+
+    replace: gives an agent another memory that holds as much; it is told up to which position of the
+    journal that is everything.
+    """
 
     loading: Loading
     hot: Mapping[Key, Hot]
     unstored: Unstored
-    replace: Callable[[Key, AgentMemory], None]
+    replace: Callable[[Key, AgentMemory, int], None]
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One at a time: two memories of an agent are held meanwhile."""
 
@@ -61,7 +66,7 @@ class Trimming:
 
         False when the agent has yet another memory by then, or none.
         """
-        async with self._one:
+        async with self._one, one.remaking:
             with self.unstored.watch(key) as came:
                 give_way = Alternating(asyncio.get_running_loop().time)
                 memory, upto = await self.loading.trimmed(*key, give_way)
@@ -72,7 +77,7 @@ class Trimming:
                 for entry, rated in _lacking(memory, came):
                     self._take(memory, entry, rated)
                 _count_as(one.memory, memory)
-                self.replace(key, memory)
+                self.replace(key, memory, upto)
                 return True
 
     def _take(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> None:
@@ -91,7 +96,14 @@ def _lacking(memory: AgentMemory, came: Came) -> list[tuple[Entry, Packet | None
 
 
 def _count_as(before: AgentMemory, memory: AgentMemory) -> None:
-    """The numbers that have come and are settled go on: what is on its way is settled in the memory that took it."""
+    """The numbers that have come and are settled go on: what is on its way is settled in the memory that took it.
+
+    The memory before lacks those of what was deferred and is only in the new one.
+    """
     for run, session in memory.sessions.items():
-        if run in before.sessions:
-            session.received, session.durable = before.sessions[run].received, before.sessions[run].durable
+        if run not in before.sessions:
+            continue
+        known = before.sessions[run]
+        for epoch, numbers in session.received.items():
+            known.received.setdefault(epoch, Ranges()).join(numbers)
+        session.received, session.durable = known.received, known.durable

@@ -16,7 +16,7 @@ import structlog
 
 from beforehand.errors import JournalError
 from beforehand.index.columns import NONE
-from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.memory.agent import AgentMemory
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
@@ -25,19 +25,24 @@ from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.arms import Served
+from beforehand.pipeline.changes import Changes
 from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.foresight import Foresight
+from beforehand.pipeline.hot import Key
 from beforehand.pipeline.memories import Memories
-from beforehand.pipeline.outcomes import Outcome, begins, can_wait, giving_way, heed
+from beforehand.pipeline.outcomes import Outcome, begins, heed
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
 from beforehand.pipeline.trials import Trials
-from beforehand.pipeline.turns import Turns
 from beforehand.ports import Appended, Clock, Measures
 from beforehand.trigger.rules import Fault
 
 _log = structlog.get_logger()
+_FOLDED_IN_A_TURN: Final = 4
+"""Entries folded between two turns of the loop (about 1 ms each): one agent's flood delays nobody else's step."""
+_REST: Final = 3.0
+"""How long deciding rests while somebody lags, by what it took: intake and catching up have the rest of the time."""
 _TURNS: Final = 8
 """Turns of the loop between two steps that are prepared: from a socket through a lane to the answer's own socket."""
 
@@ -53,12 +58,8 @@ class Pipeline:
     clock: Clock
     measures: Measures
     trials: Trials
-    gap_wait_s: float
+    changes: Changes
     prepared: Prepared = field(default_factory=Prepared)
-    dirty: Turns = field(default_factory=Turns)
-    behind: Turns = field(default_factory=Turns)
-    waiting: dict[Scope, asyncio.Event] = field(default_factory=dict)
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
     faulty: set[str] = field(default_factory=set)
 
     def use(self, models: Models) -> None:
@@ -67,15 +68,20 @@ class Pipeline:
         self.trials.arms.use(models)
         self.prepared.forget()
 
-    async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
+    def __post_init__(self) -> None:
+        """What a lagging agent catches up with changes its steps as if it had just come."""
+        self.memories.lagging.listener = self.changes
+
+    async def take(self, entries: Sequence[Entry], *, may_lag: bool = False) -> list[Outcome]:
         """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
 
         Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten. When an
-        agent's first touch fails, its entries go to the journal alone, from which they are remembered later.
+        agent's first touch fails, its entries go to the journal alone, from which they are remembered later. So do
+        those past limits.FOLDED_AT_ONCE where they `may_lag`, and all of an agent that lags.
         """
-        outcomes = []
+        outcomes, folded = [], 0
         rated = {id(entry): await self.packets.records.rated(entry) for entry in entries if entry.channel == "feedback"}
-        async for entry in giving_way(entries):
+        for entry in entries:
             self.memories.hold(entry.scope)
             try:
                 memory = await self.memories.of(entry.scope)
@@ -84,8 +90,18 @@ class Pipeline:
                 nobody = Session(entry.scope, code=NONE)
                 outcomes.append(Outcome(entry, nobody, 0, duplicate=False, fault=error.problem))
             else:
-                outcomes.append(self._take_one(memory, entry, rated.get(id(entry))))
+                late = may_lag and self.memories.lagging.is_due(_agent(entry.scope), folded)
+                take = self._defer if late else self._take_one
+                outcomes.append(take(memory, entry, rated.get(id(entry))))
+                folded += not late
+                if not late and folded % _FOLDED_IN_A_TURN == 0:
+                    await asyncio.sleep(0)
         return outcomes
+
+    def _defer(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
+        self.memories.lagging.defer(_agent(entry.scope), entry)
+        session, unheeded = memory.session(entry.scope.run), self._is_unheeded(entry, rated)
+        return Outcome(entry, session, 0, unheeded=unheeded, deferred=True)
 
     def _count_unread(self, scope: Scope, error: JournalError) -> None:
         self.measures.count("beforehand_failures_total", part="journal")
@@ -101,32 +117,25 @@ class Pipeline:
         event = taken.event
         vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
         self.measures.count("beforehand_messages_total", channel=entry.channel)
-        said = entry.message
-        unheeded = isinstance(said, Feedback) and not heed(said, entry.scope, rated, self.measures)
-        self._note_changes(taken, entry)
+        unheeded = self._is_unheeded(entry, rated)
+        self.changes.came(entry, taken)
         return Outcome(entry, session, taken.position, overruled=session.overruled, vector=vector, unheeded=unheeded)
+
+    def _is_unheeded(self, entry: Entry, rated: Packet | None) -> bool:
+        said = entry.message
+        return isinstance(said, Feedback) and not heed(said, entry.scope, rated, self.measures)
 
     def stored(self, outcomes: Sequence[Outcome], places: Sequence[Appended]) -> None:
         """These are on disk, at these places; their vectors follow with `record`."""
         for outcome, place in zip(outcomes, places, strict=True):
             if outcome.vector is not None:
                 self.memories.vectors.keep(place.position, outcome.vector)
+            elif outcome.deferred:
+                self.memories.lagging.stored(_agent(outcome.entry.scope), place.position)
 
     async def record(self) -> None:
         """Store what follows behind the messages: packets with their decisions, and vectors."""
         await asyncio.gather(self.packets.record(), self.memories.vectors.store())
-
-    def _note_changes(self, taken: Taken, entry: Entry) -> None:
-        """An old retained plan wakes nothing, nor does what can wait; the next message of the run does."""
-        came = self.waiting.pop(entry.scope, None)
-        if came is not None:
-            came.set()
-        if entry.retained or can_wait(entry.message, taken.event):
-            return
-        for step in taken.dropped:
-            self.packets.clear(entry.scope, step)
-        self.dirty.put(entry.scope, self.clock.monotonic_s())
-        self.woken.set()
 
     async def refresh(self) -> None:
         """Prepare the coming steps of every run that changed; a packet goes out when its content is new.
@@ -134,13 +143,15 @@ class Pipeline:
         The next step of each run comes first. Those behind it wait until no next step does, so that under load, when
         several events are prepared for at once, it is the distant steps that are prepared less often.
         """
-        while self.dirty or self.behind:
+        while self.changes:
             for _ in range(_TURNS):  # what waits to be answered or sent goes first
                 await asyncio.sleep(0)
-            nearest = bool(self.dirty)
-            scope = (self.dirty if nearest else self.behind).take(self.clock.monotonic_s())
+            scope, nearest = self.changes.take()
+            began_s = self.clock.monotonic_s()
             with self._contained(scope):
                 await self._refresh(scope, nearest=nearest)
+            if self.memories.lagging.anyone:
+                await asyncio.sleep(_REST * (self.clock.monotonic_s() - began_s))
 
     async def _refresh(self, scope: Scope, *, nearest: bool) -> None:
         await self.packets.open(scope)
@@ -155,7 +166,7 @@ class Pipeline:
             if step.planned and self.packets.book(scope).made_without_plan(step.id):
                 self._prepare(memory, session, step, final=True, late=True)
         if coming[1:]:
-            self.behind.put(scope, self.clock.monotonic_s())
+            self.changes.behind.put(scope, self.clock.monotonic_s())
 
     async def respond(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Answer what waits for an answer: a step that begins, a step that ends, a question.
@@ -165,7 +176,7 @@ class Pipeline:
         """
         gaps = []
         for outcome in outcomes:
-            if self.gap_wait_s and begins(outcome) and outcome.session.waits_for(outcome.entry):
+            if self.changes.gaps.wait_s and begins(outcome) and self._lacks(outcome):
                 gaps.append(outcome)
                 continue
             with self._contained(outcome.entry.scope):
@@ -173,10 +184,15 @@ class Pipeline:
         return gaps
 
     async def begin_behind(self, outcome: Outcome) -> None:
-        """Wait a moment for what the agent's counter says is on the way, then answer the begin."""
+        """Wait a moment for what the agent said before and memory lacks, then answer the begin."""
         with self._contained(outcome.entry.scope):
-            await self._catch_up(outcome)
+            await self.changes.gaps.close(outcome.entry.scope, lambda: self._lacks(outcome))
             await self._respond(outcome)
+
+    def _lacks(self, outcome: Outcome) -> bool:
+        """Whether something is on the way, as the agent's count says, or is not remembered yet."""
+        entry = outcome.entry
+        return outcome.session.waits_for(entry) or _agent(entry.scope) in self.memories.lagging
 
     async def _respond(self, outcome: Outcome) -> None:
         if outcome.overruled:
@@ -242,21 +258,6 @@ class Pipeline:
             return  # over before it could be answered, or answered before a crash
         self._prepare(memory, session, step, final=True)
 
-    async def _catch_up(self, outcome: Outcome) -> None:
-        """At most `gap_wait_s`: the events before a step travel on the other connection."""
-        enough = asyncio.ensure_future(self.clock.sleep(self.gap_wait_s))
-        try:
-            while outcome.session.waits_for(outcome.entry) and not enough.done():
-                came = self.waiting.setdefault(outcome.entry.scope, asyncio.Event())
-                more = asyncio.ensure_future(came.wait())
-                try:
-                    await asyncio.wait({more, enough}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    more.cancel()
-        finally:
-            enough.cancel()
-            self.waiting.pop(outcome.entry.scope, None)
-
     def _prepare(
         self, memory: AgentMemory, session: Session, step: Step, *, final: bool = False, late: bool = False
     ) -> None:
@@ -291,3 +292,7 @@ class Pipeline:
             if fault.rule not in self.faulty:
                 self.faulty.add(fault.rule)
                 _log.warning("the condition of a rule fails", rule=fault.rule, problem=fault.problem)
+
+
+def _agent(scope: Scope) -> Key:
+    return scope.tenant, scope.agent

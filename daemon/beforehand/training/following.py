@@ -45,4 +45,4 @@ async def _take(replay: Replay, scope: Scope, channel: Channel, message: dict[st
     """As `Replay.feed`, without journal and packets."""
     await replay.clock.advance(replay.step_s)
     await replay.pipeline.take(replay.read(scope, channel, message))
-    replay.pipeline.dirty.clear()
+    replay.pipeline.changes.dirty.clear()

@@ -92,7 +92,7 @@ async def moments(journal: Journal, replay: Replay) -> AsyncIterator[Moment]:
                 rated = await journal.packet(mark.packet)
                 await replay.journal.record([] if rated is None else [rated])  # where feedback looks for its packet
             [outcome] = await replay.pipeline.take([row.entry])
-            replay.pipeline.dirty.clear()
+            replay.pipeline.changes.dirty.clear()
             if not (isinstance(mark, StepMark) and mark.phase == "begin") or outcome.overruled:
                 continue
             memory = await replay.pipeline.memories.of(row.entry.scope)

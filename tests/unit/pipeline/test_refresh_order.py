@@ -88,14 +88,14 @@ def test_nothing_is_prepared_anew_for_an_acknowledgement_or_a_step_that_ended_we
             ("step", {"step": "s1", "phase": "end", "ok": True}),
         ):
             await line.say(RUNS[0], channel, **message)
-            assert not line.pipeline.dirty
+            assert not line.pipeline.changes.dirty
         for channel, message in (
             ("event", {"kind": "observation", "role": "tool", "text": "ok"}),
             ("event", {"kind": "message", "role": "user", "text": "ok, and my number is 4711"}),
             ("step", {"step": "s1", "phase": "end", "ok": False}),
         ):
             await line.say(RUNS[0], channel, **message)
-            assert line.pipeline.dirty
+            assert line.pipeline.changes.dirty
             await line.pipeline.refresh()
 
     playing(play)

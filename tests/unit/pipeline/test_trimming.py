@@ -83,9 +83,9 @@ async def test_a_round_lets_go_of_each_memory_that_it_has_replaced(tmp_path):
         replace, alive = one.memories.trimming.replace, []
         outgrown = [weakref.ref(hot.memory) for hot in one.memories._hot.values()]
 
-        def counting(key, memory):
+        def counting(key, memory, upto):
             alive.append(sum(each() is not None for each in outgrown))
-            replace(key, memory)
+            replace(key, memory, upto)
 
         one.memories.trimming.replace = counting
         await one.memories.trimming.look()

@@ -1,0 +1,236 @@
+"""Agents that say more at once than can be remembered: their memory follows the journal.
+
+What comes faster than it can be folded goes to the journal alone and is acknowledged; memory reads it there when there
+is time. So a flood costs freshness, never a message: a packet names the newest event that memory knows of, and health
+and metrics say how far behind it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import structlog
+
+from beforehand import limits
+from beforehand.errors import JournalError
+from beforehand.memory.agent import AgentMemory, Taken
+from beforehand.messages.entry import Entry
+from beforehand.pipeline.alternating import Alternating
+from beforehand.pipeline.hot import Hot, Key
+from beforehand.pipeline.loading import Each, Loading
+from beforehand.pipeline.trimming import Trimming
+from beforehand.ports import Measures
+
+_log = structlog.get_logger()
+_SHARE: Final = 0.25
+"""Of a busy loop: intake goes first, since nobody else has what is not on disk yet."""
+_COUNTED_AT_ONCE: Final = 256
+_LOOKED_EVERY: Final = 16
+"""Messages folded between two looks at whether somebody lags less."""
+_AGAIN_S: Final = 0.5
+
+
+class Listener(Protocol):
+    """Is told what memory has caught up with."""
+
+    def came(self, entry: Entry, taken: Taken) -> None:
+        """It took one more message."""
+
+    def replaced(self, before: AgentMemory, memory: AgentMemory) -> None:
+        """Another one has taken more."""
+
+    def caught_up(self, key: Key) -> None:
+        """It has everything."""
+
+
+@dataclass(slots=True)
+class Lag:
+    """What of one agent is in the journal alone.
+
+    after: memory has everything up to this position. upto: the newest position of what it has not. on_the_way: what
+    is not in the journal yet, by identity. since_s: when it began, of the loop's clock.
+    """
+
+    after: int
+    since_s: float
+    upto: int = 0
+    on_the_way: set[int] = field(default_factory=set)
+    _stored: int = 0
+    _counts: deque[tuple[int, int]] = field(default_factory=deque)
+    """Some messages each: the position of the last, and how many."""
+
+    @property
+    def messages(self) -> int:
+        """How many memory lacks, to about 256."""
+        return self._stored + len(self.on_the_way)
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether the journal has something of it."""
+        return self.upto > self.after
+
+    @property
+    def is_over(self) -> bool:
+        """Whether memory has everything."""
+        return not self.on_the_way and not self.can_follow
+
+    def stored(self, position: int) -> None:
+        """One more is in the journal; one that was there before has an older position."""
+        if position <= self.upto:
+            return
+        self.upto = position
+        self._stored += 1
+        count = 1
+        if self._counts and self._counts[-1][1] < _COUNTED_AT_ONCE:
+            count += self._counts.pop()[1]
+        self._counts.append((position, count))
+
+    def followed(self, after: int) -> None:
+        """Memory has everything up to here."""
+        self.after = max(self.after, after)
+        while self._counts and self._counts[0][0] <= self.after:
+            self._stored -= self._counts.popleft()[1]
+
+
+@dataclass(slots=True)
+class Lagging(Container[Key]):
+    """hot: agents in memory. at_once: of the messages that come together so many are folded."""
+
+    loading: Loading
+    hot: Mapping[Key, Hot]
+    trimming: Trimming
+    measures: Measures
+    at_once: int = limits.FOLDED_AT_ONCE
+    listener: Listener | None = None
+    _lags: dict[Key, Lag] = field(default_factory=dict)
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._lags
+
+    @property
+    def anyone(self) -> bool:
+        """Whether somebody lags."""
+        return bool(self._lags)
+
+    def furthest(self, now_s: float) -> tuple[Key, int, float] | None:
+        """Who lags most: by how many messages, and since how many seconds; None when nobody lags."""
+        if not self._lags:
+            return None
+        key = max(self._lags, key=lambda key: self._lags[key].messages)
+        return key, self._lags[key].messages, now_s - self._lags[key].since_s
+
+    def is_due(self, key: Key, folded: int) -> bool:
+        """Whether a message is to be deferred, when so many were folded of those that came with it."""
+        return folded >= self.at_once or key in self._lags
+
+    def defer(self, key: Key, entry: Entry) -> None:
+        """This one goes to the journal alone, and so does what its agent says until memory has caught up."""
+        lag = self._lags.get(key)
+        if lag is None:
+            lag = self._lags[key] = Lag(self.loading.journal.state().last_position, _now_s())
+        lag.on_the_way.add(id(entry))
+        self.measures.count("beforehand_deferred_total", channel=entry.channel)
+
+    def stored(self, key: Key, position: int) -> None:
+        """What was deferred is in the journal, at this position."""
+        if key in self._lags:
+            self._lags[key].stored(position)
+
+    def settled(self, key: Key, entry: Entry) -> None:
+        """It is in the journal, or will never be. Called for what was not deferred, too."""
+        lag = self._lags.get(key)
+        if lag is not None:
+            lag.on_the_way.discard(id(entry))
+            self._look(key, lag)
+
+    def replaced(self, key: Key, before: AgentMemory, memory: AgentMemory, upto: int) -> None:
+        """An agent has another memory that holds everything up to a position of the journal."""
+        lag = self._lags.get(key)
+        if lag is not None:
+            lag.followed(upto)
+            if self.listener is not None:
+                self.listener.replaced(before, memory)
+            self._look(key, lag)
+
+    def forget(self, key: Key) -> None:
+        """The agent has left memory: its next first touch reads everything."""
+        self._lags.pop(key, None)
+
+    def _look(self, key: Key, lag: Lag) -> None:
+        """End a lag that is over; else there may be something to follow."""
+        if lag.is_over:
+            del self._lags[key]
+            if self.listener is not None:
+                self.listener.caught_up(key)
+        elif lag.can_follow:
+            self._woken.set()
+
+    async def run(self) -> None:
+        """For ever. Whoever lags least goes first, so that nobody waits for one who is louder."""
+        give_way = Alternating(_now_s, _SHARE)
+        while True:
+            key = self._next()
+            if key is None:
+                self._woken.clear()
+                await self._woken.wait()
+                continue
+            try:
+                await self._follow(key, give_way)
+            except JournalError as error:
+                _log.warning("the journal cannot be followed", tenant=key[0], agent=key[1], problem=error.problem)
+                await asyncio.sleep(_AGAIN_S)
+            await give_way()
+
+    def _next(self) -> Key | None:
+        able = [key for key, lag in self._lags.items() if lag.can_follow and not self._is_held(key)]
+        return min(able, key=lambda key: self._lags[key].messages, default=None)
+
+    def _lags_less(self, lag: Lag) -> bool:
+        """Whether somebody else could catch up sooner."""
+        other = self._next()
+        return other is not None and self._lags[other].messages < lag.messages
+
+    def _is_held(self, key: Key) -> bool:
+        """Whether another memory is being made for an agent: that one reads the journal itself."""
+        one = self.hot.get(key)
+        return one is not None and one.remaking.locked()
+
+    async def _follow(self, key: Key, give_way: Alternating) -> None:
+        one, lag = self.hot.get(key), self._lags[key]
+        if one is None:
+            self.forget(key)
+            return
+        if await self.loading.bound(*key) > lag.after:  # the oldest of it would be cold at once
+            await self.trimming.renew(key, one)
+            return
+        async with one.remaking:
+            if self.hot.get(key) is not one:
+                return
+            one.touches += 1
+            after = await self.loading.follow(one.memory, lag.after, give_way=give_way, each=self._each(lag))
+        if self._lags.get(key) is lag:
+            lag.followed(after)
+            self._look(key, lag)
+
+    def _each(self, lag: Lag) -> Each:
+        """What `Loading.follow` asks after each message: whether to go on."""
+        folded = 0
+
+        def each(entry: Entry, taken: Taken, position: int) -> bool:
+            nonlocal folded
+            folded += 1
+            lag.followed(position)
+            if self.listener is not None:
+                self.listener.came(entry, taken)
+            return folded % _LOOKED_EVERY != 0 or not self._lags_less(lag)
+
+        return each
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()
