@@ -19,6 +19,7 @@ class Measure:
 ALL: Final = (
     Measure("beforehand_messages_total", "counter", "Messages accepted.", ("channel",)),
     Measure("beforehand_deferred_total", "counter", "Messages stored first and remembered later.", ("channel",)),
+    Measure("beforehand_lagging_messages", "gauge", "Of these, what is not remembered yet, to about 256 an agent."),
     Measure("beforehand_duplicates_total", "counter", "Messages that were already stored.", ("channel",)),
     Measure("beforehand_refused_total", "counter", "Messages refused with a receipt.", ("field",)),
     Measure(

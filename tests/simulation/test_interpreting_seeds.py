@@ -13,7 +13,7 @@ import orjson
 import pytest
 import structlog
 
-from beforehand import assembly
+from beforehand import assembly, limits
 from beforehand.errors import LanguageModelError
 from beforehand.pipeline.allowance import Allowance
 from beforehand.pipeline.interpreting import Interpreting
@@ -70,6 +70,7 @@ class Interpreted(Simulation):
         self.again = []
 
     def _start(self):
+        self.agent_events = limits.AGENT_EVENTS  # what is cold is not read
         super()._start()
         model = Model(Random(f"{self.seed} {self.boots}"), self._asked)
         uses = frozenset({"facts", "summary"})

@@ -14,6 +14,8 @@ from beforehand.lifecycle.daemon import Daemon
 PARTS: Final = ("journal", "broker", "disk", "memory", "embedder", "trigger model", "language model")
 """What can be at fault, the gravest first."""
 _NAMED: Final = 10
+_LAG_TOLD_S: Final = 2.0
+"""How long a memory may lag behind the journal before that is a fault: a burst is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class Health:
             reason = f"{len(unreadable)} agents cannot be remembered, such as {'/'.join(next(iter(unreadable)))}: "
             advice = "Their messages are stored; it is tried again with each."
             yield Fault("memory", reason + next(iter(unreadable.values())), advice, stops=False)
+        lagging = self.daemon.pipeline.memories.lagging
+        if late := lagging.since(_LAG_TOLD_S):
+            reason = "agents say more than can be remembered at once: their memory follows the journal"
+            most = f"{lagging.messages:,} messages of {len(late)} agents wait, most of {'/'.join(late[0])}."
+            yield Fault("memory", reason, f"{most} Nothing is lost; they should say less, or be spread.", stops=False)
 
     def _embedder(self) -> Iterator[Fault]:
         failing = self.daemon.pipeline.memories.vectors.failing

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+import anyio
 import structlog
 
 from beforehand import limits
@@ -33,6 +34,8 @@ from beforehand.ports.language_model import Completion, LanguageModel
 
 _log = structlog.get_logger()
 _TRIES: Final = 2
+_LAG_LOOK_S: Final = 0.5
+"""How often to look whether an agent has caught up whose messages are to be read."""
 """Answers that cannot be used, after which the same is not asked again."""
 
 
@@ -130,12 +133,17 @@ class Interpreting:
             if rest_s > 0:
                 await self.pipeline.clock.sleep(rest_s)
                 continue
-            wanted = next((one for one in self._waiting if one not in self._asking), None)
+            wanted = next((one for one in self._waiting if one not in self._asking and not self._lags(one)), None)
             if wanted is not None:
                 del self._waiting[wanted]
                 self.pipeline.measures.gauge("beforehand_language_model_waiting", len(self._waiting))
                 return wanted
-            await self._came.wait()
+            with anyio.move_on_after(_LAG_LOOK_S if self._waiting else None):
+                await self._came.wait()
+
+    def _lags(self, wanted: Wanted) -> bool:
+        """Whether memory may not have yet what is to be read."""
+        return (wanted.scope.tenant, wanted.scope.agent) in self.pipeline.memories.lagging
 
     async def _look_back(self, scope: Scope) -> None:
         """What was not asked before the daemon was started, of an agent's newest events; and what answers took then."""

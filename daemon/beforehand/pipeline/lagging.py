@@ -13,6 +13,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+import anyio
 import structlog
 
 from beforehand import limits
@@ -117,12 +118,15 @@ class Lagging(Container[Key]):
         """Whether somebody lags."""
         return bool(self._lags)
 
-    def furthest(self, now_s: float) -> tuple[Key, int, float] | None:
-        """Who lags most: by how many messages, and since how many seconds; None when nobody lags."""
-        if not self._lags:
-            return None
-        key = max(self._lags, key=lambda key: self._lags[key].messages)
-        return key, self._lags[key].messages, now_s - self._lags[key].since_s
+    @property
+    def messages(self) -> int:
+        """How many are not remembered yet, to about 256 an agent."""
+        return sum(lag.messages for lag in self._lags.values())
+
+    def since(self, seconds: float) -> list[Key]:
+        """Who has lagged for so long, the one with the most messages first."""
+        late = [key for key, lag in self._lags.items() if _now_s() - lag.since_s >= seconds]
+        return sorted(late, key=lambda key: -self._lags[key].messages)
 
     def is_due(self, key: Key, folded: int) -> bool:
         """Whether a message is to be deferred, when so many were folded of those that came with it."""
@@ -177,7 +181,8 @@ class Lagging(Container[Key]):
             key = self._next()
             if key is None:
                 self._woken.clear()
-                await self._woken.wait()
+                with anyio.move_on_after(_AGAIN_S if self._lags else None):
+                    await self._woken.wait()
                 continue
             try:
                 await self._follow(key, give_way)
@@ -205,7 +210,8 @@ class Lagging(Container[Key]):
         if one is None:
             self.forget(key)
             return
-        if await self.loading.bound(*key) > lag.after:  # the oldest of it would be cold at once
+        outgrows = lag.messages > self.loading.events // 2
+        if outgrows and await self.loading.bound(*key) > lag.after:  # the oldest of it would be cold at once
             await self.trimming.renew(key, one)
             return
         async with one.remaking:

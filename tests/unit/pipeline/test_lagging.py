@@ -1,0 +1,196 @@
+"""What comes faster than it can be remembered is stored first: nothing is lost, and memory has it in its order."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import brokers
+from beforehand.errors import Unstorable
+from beforehand.lifecycle import health
+from beforehand.lifecycle.health import Health
+from beforehand.messages.topics import Scope
+from beforehand.pipeline.hot import Key
+from beforehand.pipeline.lagging import Lag
+from memory_daemon import PLAN, RUN, playing
+
+AGENT: Key = ("shop", "anna")
+OTHER = Scope("shop", "ben", "r1")
+
+
+def lagging(world, at_once=0):
+    """What lags of a daemon that folds so many of the messages that come at once."""
+    found = world.pipeline.memories.lagging
+    found.at_once = at_once
+    return found
+
+
+async def caught_up(world):
+    """Until memory has everything that was said."""
+    await brokers.until(lambda: world.unacknowledged() == 0 and not world.pipeline.memories.lagging.anyone)
+
+
+async def ids(world, scope=RUN):
+    """Of the events that memory has, in its order."""
+    return [event.id for event in (await world.pipeline.memories.of(scope)).events]
+
+
+@pytest.mark.parametrize("at_once", [0, 1, 5])
+def test_events_are_remembered_once_each_in_the_order_in_which_they_were_said(at_once):
+    async def play(world):
+        lagging(world, at_once)
+        for turn in range(4):
+            for number in range(10):
+                world.say("event", kind="note", id=f"e{turn}-{number}", text=f"parcel P{turn}{number} is here")
+            world.say("event", kind="note", id=f"e{turn}-0", text="the same again")
+            await asyncio.sleep(0.005 * turn)
+        await caught_up(world)
+        assert await ids(world) == [f"e{turn}-{number}" for turn in range(4) for number in range(10)]
+        assert world.measures.value("beforehand_deferred_total", channel="event") > 0
+        memory = await world.pipeline.memories.of(RUN)
+        assert memory.words.search("P37", 1)[0].tolist() == [37]
+
+    playing(play, memory={"segments_bytes": 0})
+
+
+def test_what_is_deferred_is_acknowledged_when_it_is_on_disk_and_not_before():
+    async def play(world):
+        lag = lagging(world)
+        world.disk.clear()
+        world.say("event", kind="note", id="e1", text="parcel", receipt=True)
+        await brokers.until(lambda: lag.anyone)
+        assert (world.unacknowledged(), await ids(world), lag.messages) == (1, [], 1)
+        world.disk.set()
+        stored = await world.hears("receipt", id="e1")
+        assert (stored["accepted"], stored["position"]) == (True, None)
+        await caught_up(world)
+        assert await ids(world) == ["e1"]
+
+    playing(play)
+
+
+def test_what_can_never_be_stored_holds_nobody_up():
+    async def play(world):
+        append = world.journal.append
+
+        async def fussy(entries):
+            if any(entry.id == "poison" for entry in entries):
+                raise Unstorable("cannot store it.", "", entries=(0,))
+            return await append(entries)
+
+        world.journal.append = fussy
+        lagging(world)
+        world.say("event", kind="note", id="poison", text="x")
+        await world.hears("receipt", id="poison", accepted=False)
+        await caught_up(world)
+        world.say("event", kind="note", id="e1", text="x")
+        await brokers.until(lambda: world.journal.state().last_position == 1)
+        await caught_up(world)
+        assert await ids(world) == ["e1"]
+
+    playing(play)
+
+
+def test_a_deferred_plan_has_its_packets_prepared():
+    async def play(world):
+        lagging(world)
+        world.say("plan", **PLAN)
+        assert (await world.hears("packet/s1"))["final"] is False
+        world.say("plan", goal="walk", revision=2, steps=[{"id": "s2", "goal": "walk home"}])
+        await world.hears("packet/s2")
+        await brokers.until(lambda: "s1" not in world.pipeline.packets.book(RUN).published)
+
+    playing(play)
+
+
+def test_a_step_waits_a_moment_for_what_was_deferred_before_it():
+    async def play(world):
+        lag = lagging(world)
+        object.__setattr__(world.pipeline.changes.gaps, "wait_s", 5.0)
+        world.disk.clear()
+        world.say("event", kind="message", role="user", id="e1", text="My seat has to be 12A, by the window.")
+        await brokers.until(lambda: lag.anyone)
+        world.say("step", step="s1", phase="begin", goal="book the seat", needs=["seat"])
+        asyncio.get_running_loop().call_later(0.05, world.disk.set)
+        assert "12A" in (await world.hears("packet/s1", final=True))["rendered"]
+
+    playing(play, policy={"packs": ["core"]})
+
+
+def test_health_names_a_memory_that_lags_for_long(monkeypatch):
+    async def play(world):
+        lag = lagging(world)
+        world.disk.clear()
+        world.say("event", kind="note", id="e1", text="x")
+        await brokers.until(lambda: lag.anyone)
+        assert Health(world.daemon).faults() == []
+        monkeypatch.setattr(health, "_LAG_TOLD_S", 0.0)
+        [fault] = Health(world.daemon).faults()
+        assert (fault.part, fault.stops) == ("memory", False)
+        assert "1 messages of 1 agents wait, most of shop/anna" in fault.advice
+        world.disk.set()
+        await caught_up(world)
+        assert Health(world.daemon).faults() == []
+
+    playing(play)
+
+
+def test_an_agent_that_lags_and_leaves_memory_comes_back_with_everything():
+    async def play(world):
+        lagging(world)
+        for number in range(6):
+            for scope in (RUN, OTHER):
+                world.say("event", scope=scope, kind="note", id=f"e{number}", text=f"parcel {number}")
+        await brokers.until(lambda: world.unacknowledged() == 0)
+        for scope in (RUN, OTHER):
+            await brokers.until(lambda: not world.pipeline.memories.lagging.anyone)
+            assert await ids(world, scope) == [f"e{number}" for number in range(6)]
+
+    playing(play, memory={"agents_hot": 1})
+
+
+def test_of_a_lag_longer_than_what_stays_hot_the_oldest_is_cold_at_once():
+    async def play(world):
+        lagging(world)
+        world.disk.clear()
+        for number in range(250):
+            world.say("event", kind="note", id=f"e{number}", text=f"parcel P{number}")
+        world.say("plan", **PLAN)
+        world.disk.set()
+        await world.hears("packet/s1")
+        await caught_up(world)
+        memory = await world.pipeline.memories.of(RUN)
+        assert await ids(world) == [f"e{number}" for number in range(250)]
+        assert 250 - memory.cold <= 100
+
+    playing(play, memory={"agent_events": 100})
+
+
+def test_nothing_is_followed_while_another_memory_is_being_made():
+    async def play(world):
+        lag = lagging(world)
+        await world.pipeline.memories.of(RUN)
+        one = world.pipeline.memories._hot[AGENT]
+        async with one.remaking:
+            world.say("event", kind="note", id="e1", text="x")
+            await brokers.until(lambda: world.journal.state().last_position == 1 and world.unacknowledged() == 0)
+            assert AGENT in lag
+            assert one.memory.events == []
+        await caught_up(world)
+        assert await ids(world) == ["e1"]
+
+    playing(play)
+
+
+def test_a_lag_counts_what_is_stored_and_not_followed():
+    lag = Lag(after=10, since_s=0.0)
+    lag.on_the_way.add(1)
+    assert (lag.messages, lag.can_follow, lag.is_over) == (1, False, False)
+    lag.on_the_way.clear()
+    for position in (4, 12, 15):  # the first is a copy of what memory has
+        lag.stored(position)
+    lag.followed(13)
+    assert (lag.can_follow, lag.is_over) == (True, False)
+    lag.followed(15)
+    assert (lag.messages, lag.is_over) == (0, True)
