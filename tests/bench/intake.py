@@ -4,7 +4,9 @@ Each of the runs has at most so many events on their way that are not on disk ye
 of the daemon has named one; a plan stands, so that packets are prepared all the while. Events are notes of 1 KB; an
 agent keeps HISTORY of them hot. The broker alone: the same publisher where nobody listens. A bare client: another
 process listens with our connection and acknowledges, and does nothing else. Late: from the publish of an event to the
-receipt that says it is on disk. Memory: of the daemon, over the second half. `--minutes`: how long the intake lasts.
+receipt that says it is on disk. Memory: of the daemon, over the second half. What is stored first and remembered later
+(`pipeline/lagging.py`) waits in the journal: how much of it there is when the talking ends, and how long memory needs
+for it then. `--minutes`: how long the intake lasts.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ PROBE_S = 5.0
 BOUNDS = {"BEFOREHAND_MEMORY__AGENT_EVENTS": str(HISTORY)}
 WANTED_PER_S = 3_000
 ACKNOWLEDGED_MS = 100
+CATCH_UP_S = 300
 
 
 def run(minutes: float = 1.0) -> list[dict[str, Any]]:
@@ -36,6 +41,10 @@ def run(minutes: float = 1.0) -> list[dict[str, Any]]:
             listener.kill()
         with processes.up(Path(name), port=broker.port, environment=BOUNDS) as daemon:
             taken = _load(broker.port, "bench", 60 * minutes, daemon.process.pid)
+            waiting, began = _waiting(daemon.url), time.monotonic()
+            while _waiting(daemon.url) and time.monotonic() < began + CATCH_UP_S:
+                time.sleep(1)
+            caught_up_s = time.monotonic() - began
     rate = {"unit": "events/s", "ours": round(taken["per_s"])}
     late = sorted(taken["late_ms"])
     return [
@@ -56,7 +65,16 @@ def run(minutes: float = 1.0) -> list[dict[str, Any]]:
             "samples": taken["events"],
             "limit": "flat",
         },
+        {"benchmark": "stored and not remembered yet when the talking ends", "unit": "events", "ours": waiting},
+        {"benchmark": f"until memory has it, {CATCH_UP_S} s at most", "unit": "s", "ours": round(caught_up_s)},
     ]
+
+
+def _waiting(url: str) -> int:
+    """How many messages the daemon has stored and not remembered yet."""
+    with urllib.request.urlopen(f"{url}/metrics", timeout=30) as page:
+        lines = page.read().decode().splitlines()
+    return int(float(next(line.split()[1] for line in lines if line.startswith("beforehand_lagging_messages "))))
 
 
 def _beside(comparison: str, theirs: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from beforehand.backends.mqtt.options import ConnectionOptions
 from beforehand.messages import topics
 
 RUNS = 20
-WINDOW = 4
-"""Events of a run on their way: with RUNS of them the acknowledgement is late by what the daemon needs for so many."""
+WINDOW = 12
+"""Events of a run on their way: the acknowledgement is late by what the daemon needs for RUNS x WINDOW of them."""
 BYTES = 1_024
 SAMPLE_S = 1.0
 BARE = f"{topics.ROOT}/bare/+/+/event"

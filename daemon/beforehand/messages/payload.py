@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from typing import Any
 
 import orjson
@@ -16,7 +15,8 @@ from beforehand.errors import Refusal
 _ONE_OBJECT = 'send one JSON object in UTF-8, such as {"kind": "note", "text": "hello"}'
 _NO_MARK = "send UTF-8 without a byte order mark"
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-_MANY_DIGITS = re.compile(rb"[0-9]{19}")
+_AS_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_MANY_DIGITS = b"0" * 19
 _LONGEST = 20
 _JSON_NAMES = {dict: "object", list: "array", str: "string", int: "number", float: "number", bool: "boolean"}
 
@@ -56,7 +56,7 @@ def _object(payload: bytes) -> dict[str, Any]:
 
 def keep_digits(payload: bytes) -> None:
     """Raises Refusal when a whole number of the JSON has more digits than 64 bits hold: it would be rounded."""
-    if _MANY_DIGITS.search(payload):
+    if _MANY_DIGITS in payload.translate(_AS_ZEROS):  # a regular expression takes ten times as long
         json.loads(payload, parse_int=_whole)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from beforehand import limits
@@ -88,6 +89,7 @@ def _bytes(level: str) -> bytes:
     return bytes(plain + level[at:].encode())
 
 
+@lru_cache(4_096)
 def read(topic: str, root: str = ROOT) -> Address:
     """The address of an inbound topic. Raises Refusal that names the level that is wrong."""
     if not topic.startswith(f"{root}/"):
