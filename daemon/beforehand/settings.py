@@ -151,7 +151,7 @@ class PolicySettings(Section):
     )
     packs: list[str] = Field(["core"], description="rule packs, by name (shipped) or path (.yaml)")
     gap_wait_s: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.1, description="how long a step waits for messages that its counter says are on the way"
+        0.1, description="how long a step waits for messages on the way, as its counter says, or not remembered yet"
     )
 
 

@@ -141,7 +141,9 @@ class Receipt(Outbound):
     )
     problem: str | None = Field(None, description="What is wrong with it.")
     hint: str | None = Field(None, description="What would be right.")
-    position: Annotated[int, Field(ge=1)] | None = Field(None, description="Its place in the run, from 1; null where it is remembered later.")
+    position: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Its place in the run, from 1; null where it is remembered later."
+    )
     epoch: str | None = Field(None, description="The message's own `epoch`, when it was counted and can be read.")
     seq: Annotated[int, Field(ge=1)] | None = Field(None, description="Its number in that epoch.")
     retry_after_s: Seconds | None = Field(
