@@ -50,6 +50,10 @@ class Changes:
                 order = [] if known is None else known.itinerary.order
                 self.note(session.scope, [step for step in order if step not in session.itinerary.steps])
 
+    def waits(self, key: Key) -> bool:
+        """Whether a step of an agent waits for what was said before it."""
+        return self.gaps.waits(key)
+
     def caught_up(self, key: Key) -> None:
         """An agent's memory has everything that the journal has."""
         self.gaps.caught_up(key)

@@ -25,8 +25,12 @@ class Gaps:
         if came is not None:
             came.set()
 
+    def waits(self, key: Key) -> bool:
+        """Whether a step of an agent waits."""
+        return any((scope.tenant, scope.agent) == key for scope in self._waiting)
+
     def caught_up(self, key: Key) -> None:
-        """Everything of an agent is."""
+        """Everything of an agent is remembered."""
         for scope in [scope for scope in self._waiting if (scope.tenant, scope.agent) == key]:
             self.came(scope)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -31,12 +31,17 @@ _SHARE: Final = 0.25
 """Of a busy loop: intake goes first, since nobody else has what is not on disk yet."""
 _COUNTED_AT_ONCE: Final = 256
 _LOOKED_EVERY: Final = 16
-"""Messages folded between two looks at whether somebody lags less."""
+"""Messages folded between two looks at whether somebody else goes first."""
+_FOLLOWED_AT_ONCE: Final = 1_024
 _AGAIN_S: Final = 0.5
 
 
 class Listener(Protocol):
     """Is told what memory has caught up with."""
+
+    def waits(self, key: Key) -> bool:
+        """Whether a step of the agent waits for it."""
+        ...
 
     def came(self, entry: Entry, taken: Taken) -> None:
         """It took one more message."""
@@ -99,12 +104,16 @@ class Lag:
 
 @dataclass(slots=True)
 class Lagging(Container[Key]):
-    """hot: agents in memory. at_once: of the messages that come together so many are folded."""
+    """hot: agents in memory. grown: told when the memory of one has grown.
+
+    at_once: of the messages that come together so many are folded.
+    """
 
     loading: Loading
     hot: Mapping[Key, Hot]
     trimming: Trimming
     measures: Measures
+    grown: Callable[[Key], None]
     at_once: int = limits.FOLDED_AT_ONCE
     listener: Listener | None = None
     _lags: dict[Key, Lag] = field(default_factory=dict)
@@ -175,7 +184,7 @@ class Lagging(Container[Key]):
             self._woken.set()
 
     async def run(self) -> None:
-        """For ever. Whoever lags least goes first, so that nobody waits for one who is louder."""
+        """For ever. Who has a step that waits goes first, then who lags least: nobody waits for one who is louder."""
         give_way = Alternating(_now_s, _SHARE)
         while True:
             key = self._next()
@@ -193,12 +202,11 @@ class Lagging(Container[Key]):
 
     def _next(self) -> Key | None:
         able = [key for key, lag in self._lags.items() if lag.can_follow and not self._is_held(key)]
-        return min(able, key=lambda key: self._lags[key].messages, default=None)
+        return min(able, key=self._rank, default=None)
 
-    def _lags_less(self, lag: Lag) -> bool:
-        """Whether somebody else could catch up sooner."""
-        other = self._next()
-        return other is not None and self._lags[other].messages < lag.messages
+    def _rank(self, key: Key) -> tuple[bool, int]:
+        waits = self.listener is not None and self.listener.waits(key)
+        return not waits, self._lags[key].messages
 
     def _is_held(self, key: Key) -> bool:
         """Whether another memory is being made for an agent: that one reads the journal itself."""
@@ -218,13 +226,17 @@ class Lagging(Container[Key]):
             if self.hot.get(key) is not one:
                 return
             one.touches += 1
-            after = await self.loading.follow(one.memory, lag.after, give_way=give_way, each=self._each(lag))
+            after = await self.loading.follow(one.memory, lag.after, give_way=give_way, each=self._each(key, lag))
+        self.grown(key)
         if self._lags.get(key) is lag:
             lag.followed(after)
             self._look(key, lag)
 
-    def _each(self, lag: Lag) -> Each:
-        """What `Loading.follow` asks after each message: whether to go on."""
+    def _each(self, key: Key, lag: Lag) -> Each:
+        """What `Loading.follow` asks after each message: whether to go on.
+
+        Now and then it does not, for whoever waits to make another memory; nor when the agent has left memory.
+        """
         folded = 0
 
         def each(entry: Entry, taken: Taken, position: int) -> bool:
@@ -233,7 +245,13 @@ class Lagging(Container[Key]):
             lag.followed(position)
             if self.listener is not None:
                 self.listener.came(entry, taken)
-            return folded % _LOOKED_EVERY != 0 or not self._lags_less(lag)
+            if folded % _LOOKED_EVERY:
+                return True
+            self.grown(key)
+            if folded >= _FOLLOWED_AT_ONCE or self._lags.get(key) is not lag:
+                return False
+            other = self._next()
+            return other is None or self._rank(key) <= self._rank(other)
 
         return each
 

@@ -191,25 +191,27 @@ class Loading:
         wanted: list[Wanted] = []
         lost: list[int] = []
         hidden = self.hidden.get((memory.tenant, memory.agent), _NONE)
-        async for row in self._rows(memory, after, upto):
-            after = row.position
-            entry = codec.erased(row.entry, _SOON) if after in hidden else row.entry
-            if memory.session(entry.scope.run).knows(entry) is not None:
-                continue
-            taken = self.fold(memory, entry, await self._rated(entry), cold=after <= cold_upto)
-            taken.session.stored(entry)
-            if row.lost:
-                lost.append(after)
-            await give_way()
-            if taken.event is not None and taken.event.worthy:
-                wanted.append(Wanted(taken.event.row, after, row.vector))
-            if len(wanted) == _EMBEDDED_AT_ONCE:
-                self.vectors.restore(memory, wanted)
-                wanted = []
+        try:
+            async for row in self._rows(memory, after, upto):
+                after = row.position
+                entry = codec.erased(row.entry, _SOON) if after in hidden else row.entry
+                if memory.session(entry.scope.run).knows(entry) is not None:
+                    continue
+                taken = self.fold(memory, entry, await self._rated(entry), cold=after <= cold_upto)
+                taken.session.stored(entry)
+                if row.lost:
+                    lost.append(after)
                 await give_way()
-            if each is not None and not each(entry, taken, after):
-                break
-        self.vectors.restore(memory, wanted)
+                if taken.event is not None and taken.event.worthy:
+                    wanted.append(Wanted(taken.event.row, after, row.vector))
+                if len(wanted) == _EMBEDDED_AT_ONCE:
+                    self.vectors.restore(memory, wanted)
+                    wanted = []
+                    await give_way()
+                if each is not None and not each(entry, taken, after):
+                    break
+        finally:
+            self.vectors.restore(memory, wanted)
         if lost:
             _log.warning(
                 "messages of a restored copy cannot be read: they were erased, and their keys destroyed",

@@ -80,7 +80,7 @@ class Memories:
             bounds.agent_events,
         )
         self.trimming = Trimming(self._loader, self._hot, self._unstored, self._replace)
-        self.lagging = Lagging(self._loader, self._hot, self.trimming, measures)
+        self.lagging = Lagging(self._loader, self._hot, self.trimming, measures, self._grown)
         self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way, self.lagging)
 
     async def of(self, scope: Scope) -> AgentMemory:
@@ -139,9 +139,7 @@ class Memories:
                     self._bytes -= self._hot.pop(key).size
                     self._make_room()
                     return
-                self._weigh(self._hot[key])
-                if self._bytes > self._bounds.bytes:
-                    self._make_room()
+                self._grown(key)
 
     @asynccontextmanager
     async def without(self, key: Key, positions: frozenset[int]) -> AsyncGenerator[None]:
@@ -215,6 +213,12 @@ class Memories:
         self._hot[key] = Hot(memory, touches=before.touches)
         self._weigh(self._hot[key])
         self.lagging.replaced(key, before.memory, memory, upto)
+
+    def _grown(self, key: Key) -> None:
+        if key in self._hot:
+            self._weigh(self._hot[key])
+            if self._bytes > self._bounds.bytes:
+                self._make_room()
 
     def _weigh(self, one: Hot) -> None:
         size = footprint(one.memory)

@@ -132,6 +132,8 @@ class Pipeline:
                 self.memories.vectors.keep(place.position, outcome.vector)
             elif outcome.deferred:
                 self.memories.lagging.stored(_agent(outcome.entry.scope), place.position)
+                what = "beforehand_duplicates_total" if place.duplicate else "beforehand_messages_total"
+                self.measures.count(what, channel=outcome.entry.channel)
 
     async def record(self) -> None:
         """Store what follows behind the messages: packets with their decisions, and vectors."""

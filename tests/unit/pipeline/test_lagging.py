@@ -183,6 +183,43 @@ def test_nothing_is_followed_while_another_memory_is_being_made():
     playing(play)
 
 
+def test_memory_that_grows_while_it_follows_keeps_its_bound():
+    async def play(world):
+        lagging(world)
+        for number in range(60):
+            for scope in (RUN, OTHER):
+                world.say(
+                    "event", scope=scope, kind="note", id=f"e{number}", text=f"parcel {number} " + "and so on " * 400
+                )
+        await brokers.until(lambda: world.unacknowledged() == 0 and not world.pipeline.memories.lagging.anyone)
+        assert len(world.pipeline.memories._hot) == 1
+        for scope in (RUN, OTHER):
+            assert len(await ids(world, scope)) == 60
+
+    playing(play, memory={"bytes": 1_000_000})
+
+
+def test_who_has_a_step_that_waits_goes_first_and_then_who_lags_least():
+    async def play(world):
+        lag = lagging(world)
+        object.__setattr__(world.pipeline.changes.gaps, "wait_s", 5.0)
+        world.disk.clear()
+        for number in range(3):
+            world.say("event", kind="note", id=f"e{number}", text="x")
+        world.say("event", scope=OTHER, kind="note", id="e1", text="x")
+        await brokers.until(lambda: lag.messages == 4)
+        ben = (OTHER.tenant, OTHER.agent)
+        assert lag._rank(ben) < lag._rank(AGENT)
+        waiting = asyncio.create_task(world.pipeline.changes.gaps.close(RUN, lambda: AGENT in lag))
+        await asyncio.sleep(0)
+        assert lag._rank(AGENT) < lag._rank(ben)
+        world.disk.set()
+        await waiting
+        assert AGENT not in lag
+
+    playing(play)
+
+
 def test_a_lag_counts_what_is_stored_and_not_followed():
     lag = Lag(after=10, since_s=0.0)
     lag.on_the_way.add(1)
