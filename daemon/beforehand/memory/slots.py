@@ -16,6 +16,8 @@ from beforehand.memory.remembered import Remembered
 from beforehand.memory.shelf import NONE, Column, Shelf
 
 _KEPT: Final = 64
+_LATELY: Final = 32
+"""Fillings of a slot that count, the newest: what fills it changes with what the agent does."""
 ANY_TOOL: Final = ""
 Slot = tuple[str, frozenset[str]]
 """(tool, words of the argument's name); ANY_TOOL stands for all tools together."""
@@ -23,15 +25,36 @@ Slot = tuple[str, frozenset[str]]
 
 @dataclass(slots=True)
 class Fillings:
-    """Of one slot: how often it was filled, from which keys, in which outlines; the newest values by run."""
+    """Of one slot: its newest fillings, by key, tool and outline; the newest values by run."""
 
     count: int = 0
     keys: dict[int, int] = field(default_factory=dict)
     tools: dict[int, int] = field(default_factory=dict)
     outlines: dict[int, int] = field(default_factory=dict)
     spoken: int = 0
+    """How many came from no leaf."""
     values: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
     """(run, label of a scene or WHOLE) to values with the number of the call's event there, newest last."""
+    _newest: array[int] = field(default_factory=lambda: array("i"))
+    """Outline, key and tool of each, oldest first."""
+
+    def take(self, outline: int, key: int, tool: int) -> None:
+        """Count one more; past so many the oldest counts no longer. key, tool: NONE where it came from no leaf."""
+        self._add(1, outline, key, tool)
+        self._newest.extend((outline, key, tool))
+        if self.count > _LATELY:
+            self._add(-1, *self._newest[:3])
+            del self._newest[:3]
+
+    def _add(self, by: int, outline: int, key: int, tool: int) -> None:
+        self.count += by
+        self.spoken += by * (key == NONE)
+        for counts, code in ((self.outlines, outline), (self.keys, key), (self.tools, tool)):
+            if code == NONE:
+                continue
+            counts[code] = counts.get(code, 0) + by
+            if not counts[code]:
+                del counts[code]
 
 
 class Slots:
@@ -68,16 +91,10 @@ class Slots:
         rows = shelf.columns.rows
         value, form = int(rows[place, Column.VALUE]), int(rows[place, Column.OUTLINE])
         source = self._leaves[value]
+        key, tool = (int(rows[source, Column.KEY]), int(rows[source, Column.TOOL])) if source != NONE else (NONE, NONE)
         for slot in ((event.tool or "?", name), (ANY_TOOL, name)):
             known = self._fillings.setdefault(slot, Fillings())
-            known.count += 1
-            known.outlines[form] = known.outlines.get(form, 0) + 1
-            if source == NONE:
-                known.spoken += 1
-            else:
-                key, tool = int(rows[source, Column.KEY]), int(rows[source, Column.TOOL])
-                known.keys[key] = known.keys.get(key, 0) + 1
-                known.tools[tool] = known.tools.get(tool, 0) + 1
+            known.take(form, key, tool)
             for label, number in numbers.items():
                 used = known.values.setdefault((event.run, label), {})
                 used.pop(value, None)
