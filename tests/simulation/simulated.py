@@ -133,7 +133,8 @@ class Simulation:
         memory = SETTINGS.memory.model_copy(update={"agent_events": self.agent_events})
         settings = SETTINGS.model_copy(update={"memory": memory})
         self.daemon = assembly.daemon_on(settings, world, assembly._counting(f"boot{self.boots}-"))
-        self.daemon.pipeline.memories.lagging.at_once = self.at_once
+        lagging = self.daemon.pipeline.memories.lagging
+        lagging.at_once, lagging.patience_s = self.at_once, 0.0
         self.work = self.loop.create_task(self.daemon.run())
 
     def _parts(self) -> assembly.Parts:

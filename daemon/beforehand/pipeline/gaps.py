@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.hot import Key
+from beforehand.pipeline.hot import Key, key_of
 from beforehand.ports import Clock
 
 
@@ -27,11 +27,11 @@ class Gaps:
 
     def waits(self, key: Key) -> bool:
         """Whether a step of an agent waits."""
-        return any((scope.tenant, scope.agent) == key for scope in self._waiting)
+        return any(key_of(scope) == key for scope in self._waiting)
 
     def caught_up(self, key: Key) -> None:
         """Everything of an agent is remembered."""
-        for scope in [scope for scope in self._waiting if (scope.tenant, scope.agent) == key]:
+        for scope in [scope for scope in self._waiting if key_of(scope) == key]:
             self.came(scope)
 
     async def close(self, scope: Scope, missing: Callable[[], bool]) -> None:

@@ -6,9 +6,15 @@ import asyncio
 from dataclasses import dataclass, field
 
 from beforehand.memory.agent import AgentMemory
+from beforehand.messages.topics import Scope
 
 Key = tuple[str, str]
 """(tenant, agent)"""
+
+
+def key_of(scope: Scope) -> Key:
+    """The agent of a run."""
+    return scope.tenant, scope.agent
 
 
 @dataclass(slots=True, eq=False)

@@ -27,6 +27,7 @@ from beforehand.messages.interpretation import Interpretation, Use
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.allowance import Allowance
 from beforehand.pipeline.asking import Asked, of_event, of_run
+from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.outcomes import Outcome
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Journal
@@ -143,7 +144,7 @@ class Interpreting:
 
     def _lags(self, wanted: Wanted) -> bool:
         """Whether memory may not have yet what is to be read."""
-        return (wanted.scope.tenant, wanted.scope.agent) in self.pipeline.memories.lagging
+        return key_of(wanted.scope) in self.pipeline.memories.lagging
 
     async def _look_back(self, scope: Scope) -> None:
         """What was not asked before the daemon was started, of an agent's newest events; and what answers took then."""

@@ -27,8 +27,12 @@ from beforehand.pipeline.trimming import Trimming
 from beforehand.ports import Measures
 
 _log = structlog.get_logger()
+_PATIENCE_S: Final = 1.0
+"""How long more than limits.FOLDED_AT_ONCE have to come each time until it is a flood: a burst is none."""
 _SHARE: Final = 0.25
 """Of a busy loop: intake goes first, since nobody else has what is not on disk yet."""
+_HURRIED: Final = 0.75
+"""The same while a step waits for it."""
 _COUNTED_AT_ONCE: Final = 256
 _LOOKED_EVERY: Final = 16
 """Messages folded between two looks at whether somebody else goes first."""
@@ -106,7 +110,8 @@ class Lag:
 class Lagging(Container[Key]):
     """hot: agents in memory. grown: told when the memory of one has grown.
 
-    at_once: of the messages that come together so many are folded.
+    at_once: of the messages that come together so many are folded in a flood. patience_s: how long more than that has
+    to come each time until it is one.
     """
 
     loading: Loading
@@ -115,9 +120,11 @@ class Lagging(Container[Key]):
     measures: Measures
     grown: Callable[[Key], None]
     at_once: int = limits.FOLDED_AT_ONCE
+    patience_s: float = _PATIENCE_S
     listener: Listener | None = None
     _lags: dict[Key, Lag] = field(default_factory=dict)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _crowded_since_s: float | None = None
 
     def __contains__(self, key: object) -> bool:
         return key in self._lags
@@ -137,9 +144,15 @@ class Lagging(Container[Key]):
         late = [key for key, lag in self._lags.items() if _now_s() - lag.since_s >= seconds]
         return sorted(late, key=lambda key: -self._lags[key].messages)
 
-    def is_due(self, key: Key, folded: int) -> bool:
-        """Whether a message is to be deferred, when so many were folded of those that came with it."""
-        return folded >= self.at_once or key in self._lags
+    def notice(self, count: int) -> bool:
+        """So many messages came together; whether they are part of a flood."""
+        if count <= self.at_once:
+            self._crowded_since_s = None
+            return False
+        now_s = _now_s()
+        if self._crowded_since_s is None:
+            self._crowded_since_s = now_s
+        return now_s - self._crowded_since_s >= self.patience_s
 
     def defer(self, key: Key, entry: Entry) -> None:
         """This one goes to the journal alone, and so does what its agent says until memory has caught up."""
@@ -185,7 +198,7 @@ class Lagging(Container[Key]):
 
     async def run(self) -> None:
         """For ever. Who has a step that waits goes first, then who lags least: nobody waits for one who is louder."""
-        give_way = Alternating(_now_s, _SHARE)
+        beside, hurried = Alternating(_now_s, _SHARE), Alternating(_now_s, _HURRIED)
         while True:
             key = self._next()
             if key is None:
@@ -194,11 +207,11 @@ class Lagging(Container[Key]):
                     await self._woken.wait()
                 continue
             try:
-                await self._follow(key, give_way)
+                await self._follow(key, beside if self._rank(key)[0] else hurried)
             except JournalError as error:
                 _log.warning("the journal cannot be followed", tenant=key[0], agent=key[1], problem=error.problem)
                 await asyncio.sleep(_AGAIN_S)
-            await give_way()
+            await beside()
 
     def _next(self) -> Key | None:
         able = [key for key, lag in self._lags.items() if lag.can_follow and not self._is_held(key)]

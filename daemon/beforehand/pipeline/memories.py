@@ -19,7 +19,7 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Feedback
 from beforehand.messages.outbound import Packet
 from beforehand.messages.topics import Scope
-from beforehand.pipeline.hot import Hot, Key
+from beforehand.pipeline.hot import Hot, Key, key_of
 from beforehand.pipeline.keeping import Keeping
 from beforehand.pipeline.lagging import Lagging
 from beforehand.pipeline.learning import learn
@@ -85,7 +85,7 @@ class Memories:
 
     async def of(self, scope: Scope) -> AgentMemory:
         """The memory of an agent, rebuilt from the journal at first touch. Raises JournalError."""
-        key = (scope.tenant, scope.agent)
+        key = key_of(scope)
         one = self._hot.get(key) or self._taken_back(key)
         if one is not None:
             one.touches += 1
@@ -121,12 +121,12 @@ class Memories:
 
     def hold(self, scope: Scope) -> None:
         """A message of this agent is on its way to the disk."""
-        key = (scope.tenant, scope.agent)
+        key = key_of(scope)
         self._on_the_way[key] = self._on_the_way.get(key, 0) + 1
 
     def release(self, scope: Scope, entry: Entry | None = None) -> None:
         """It is there. entry: what was taken; None where the agent was only held."""
-        key = (scope.tenant, scope.agent)
+        key = key_of(scope)
         if entry is not None:
             self._unstored.settled(entry)
             self.lagging.settled(key, entry)

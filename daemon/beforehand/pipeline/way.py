@@ -28,7 +28,7 @@ from beforehand.pipeline.arms import Served
 from beforehand.pipeline.changes import Changes
 from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.foresight import Foresight
-from beforehand.pipeline.hot import Key
+from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.memories import Memories
 from beforehand.pipeline.outcomes import Outcome, begins, heed
 from beforehand.pipeline.packets import Packets
@@ -77,9 +77,10 @@ class Pipeline:
 
         Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten. When an
         agent's first touch fails, its entries go to the journal alone, from which they are remembered later. So do
-        those past limits.FOLDED_AT_ONCE where they `may_lag`, and all of an agent that lags.
+        most of a flood where they `may_lag`, and all of an agent that lags.
         """
         outcomes, folded = [], 0
+        flood, lagging = may_lag and self.memories.lagging.notice(len(entries)), self.memories.lagging
         rated = {id(entry): await self.packets.records.rated(entry) for entry in entries if entry.channel == "feedback"}
         for entry in entries:
             self.memories.hold(entry.scope)
@@ -90,7 +91,7 @@ class Pipeline:
                 nobody = Session(entry.scope, code=NONE)
                 outcomes.append(Outcome(entry, nobody, 0, duplicate=False, fault=error.problem))
             else:
-                late = may_lag and self.memories.lagging.is_due(_agent(entry.scope), folded)
+                late = (flood and folded >= lagging.at_once) or (may_lag and key_of(entry.scope) in lagging)
                 take = self._defer if late else self._take_one
                 outcomes.append(take(memory, entry, rated.get(id(entry))))
                 folded += not late
@@ -99,7 +100,7 @@ class Pipeline:
         return outcomes
 
     def _defer(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
-        self.memories.lagging.defer(_agent(entry.scope), entry)
+        self.memories.lagging.defer(key_of(entry.scope), entry)
         session, unheeded = memory.session(entry.scope.run), self._is_unheeded(entry, rated)
         return Outcome(entry, session, 0, unheeded=unheeded, deferred=True)
 
@@ -131,7 +132,7 @@ class Pipeline:
             if outcome.vector is not None:
                 self.memories.vectors.keep(place.position, outcome.vector)
             elif outcome.deferred:
-                self.memories.lagging.stored(_agent(outcome.entry.scope), place.position)
+                self.memories.lagging.stored(key_of(outcome.entry.scope), place.position)
                 what = "beforehand_duplicates_total" if place.duplicate else "beforehand_messages_total"
                 self.measures.count(what, channel=outcome.entry.channel)
 
@@ -194,7 +195,7 @@ class Pipeline:
     def _lacks(self, outcome: Outcome) -> bool:
         """Whether something is on the way, as the agent's count says, or is not remembered yet."""
         entry = outcome.entry
-        return outcome.session.waits_for(entry) or _agent(entry.scope) in self.memories.lagging
+        return outcome.session.waits_for(entry) or key_of(entry.scope) in self.memories.lagging
 
     async def _respond(self, outcome: Outcome) -> None:
         if outcome.overruled:
@@ -294,7 +295,3 @@ class Pipeline:
             if fault.rule not in self.faulty:
                 self.faulty.add(fault.rule)
                 _log.warning("the condition of a rule fails", rule=fault.rule, problem=fault.problem)
-
-
-def _agent(scope: Scope) -> Key:
-    return scope.tenant, scope.agent

@@ -20,9 +20,9 @@ OTHER = Scope("shop", "ben", "r1")
 
 
 def lagging(world, at_once=0):
-    """What lags of a daemon that folds so many of the messages that come at once."""
+    """What lags of a daemon that takes more messages at once than this for a flood."""
     found = world.pipeline.memories.lagging
-    found.at_once = at_once
+    found.at_once, found.patience_s = at_once, 0.0
     return found
 
 
@@ -52,6 +52,17 @@ def test_events_are_remembered_once_each_in_the_order_in_which_they_were_said(at
         assert memory.words.search("P37", 1)[0].tolist() == [37]
 
     playing(play, memory={"segments_bytes": 0})
+
+
+def test_a_burst_is_remembered_as_it_comes_and_a_flood_is_not():
+    async def play(world):
+        lag = lagging(world, at_once=2)
+        lag.patience_s = 3_600.0
+        assert [lag.notice(count) for count in (3, 2, 3)] == [False, False, False]
+        lag.patience_s = 0.0
+        assert [lag.notice(count) for count in (3, 2)] == [True, False]
+
+    playing(play)
 
 
 def test_what_is_deferred_is_acknowledged_when_it_is_on_disk_and_not_before():
