@@ -31,7 +31,8 @@ class Stage:
         self.cleared: list[str] = []
 
     async def say(self, channel: str, scope: Scope = RUN, **message: Any) -> list[Heard]:
-        return self._hear(await self.replay.feed(scope, channel, message))
+        arrival = Arrival(topics.of_run(scope, channel, self.replay.root), orjson.dumps(message))
+        return self._hear(await self.replay.deliver(arrival))
 
     async def event(self, text: str = "", scope: Scope = RUN, kind: str = "message", **fields: Any) -> list[Heard]:
         return await self.say("event", scope, kind=kind, text=text, **fields)

@@ -8,9 +8,11 @@ and metrics say how far behind it is.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Container, Mapping
+import itertools
+from collections import Counter, deque
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final, Protocol
 
 import anyio
@@ -110,8 +112,8 @@ class Lag:
 class Lagging(Container[Key]):
     """hot: agents in memory. grown: told when the memory of one has grown.
 
-    at_once: of the messages that come together so many are folded in a flood. patience_s: how long more than that has
-    to come each time until it is one.
+    at_once: of the messages that come together so many are folded in a flood. patience_s: how long more than that
+    have to come each time until it is one.
     """
 
     loading: Loading
@@ -144,15 +146,22 @@ class Lagging(Container[Key]):
         late = [key for key, lag in self._lags.items() if _now_s() - lag.since_s >= seconds]
         return sorted(late, key=lambda key: -self._lags[key].messages)
 
-    def notice(self, count: int) -> bool:
-        """So many messages came together; whether they are part of a flood."""
-        if count <= self.at_once:
+    def flooding(self, agents: Sequence[Key]) -> set[Key]:
+        """These sent messages that came together; whose are to be deferred.
+
+        Nobody's unless it is a flood; then of whoever sent most, so that `at_once` messages are left at most.
+        """
+        if len(agents) <= self.at_once:
             self._crowded_since_s = None
-            return False
+            return set()
         now_s = _now_s()
         if self._crowded_since_s is None:
             self._crowded_since_s = now_s
-        return now_s - self._crowded_since_s >= self.patience_s
+        if now_s - self._crowded_since_s < self.patience_s:
+            return set()
+        sent = sorted(Counter(agents).items(), key=itemgetter(1))
+        upto = itertools.accumulate(count for _, count in sent)
+        return {agent for (agent, _), messages in zip(sent, upto, strict=True) if messages > self.at_once}
 
     def defer(self, key: Key, entry: Entry) -> None:
         """This one goes to the journal alone, and so does what its agent says until memory has caught up."""

@@ -80,7 +80,8 @@ class Pipeline:
         most of a flood where they `may_lag`, and all of an agent that lags.
         """
         outcomes, folded = [], 0
-        flood, lagging = may_lag and self.memories.lagging.notice(len(entries)), self.memories.lagging
+        lagging = self.memories.lagging
+        flooding = lagging.flooding([key_of(entry.scope) for entry in entries]) if may_lag else set()
         rated = {id(entry): await self.packets.records.rated(entry) for entry in entries if entry.channel == "feedback"}
         for entry in entries:
             self.memories.hold(entry.scope)
@@ -91,7 +92,7 @@ class Pipeline:
                 nobody = Session(entry.scope, code=NONE)
                 outcomes.append(Outcome(entry, nobody, 0, duplicate=False, fault=error.problem))
             else:
-                late = (flood and folded >= lagging.at_once) or (may_lag and key_of(entry.scope) in lagging)
+                late = may_lag and (key_of(entry.scope) in flooding or key_of(entry.scope) in lagging)
                 take = self._defer if late else self._take_one
                 outcomes.append(take(memory, entry, rated.get(id(entry))))
                 folded += not late

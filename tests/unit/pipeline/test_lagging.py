@@ -58,9 +58,18 @@ def test_a_burst_is_remembered_as_it_comes_and_a_flood_is_not():
     async def play(world):
         lag = lagging(world, at_once=2)
         lag.patience_s = 3_600.0
-        assert [lag.notice(count) for count in (3, 2, 3)] == [False, False, False]
+        assert [lag.flooding([AGENT] * count) for count in (3, 2, 3)] == [set(), set(), set()]
         lag.patience_s = 0.0
-        assert [lag.notice(count) for count in (3, 2)] == [True, False]
+        assert [lag.flooding([AGENT] * count) for count in (3, 2)] == [{AGENT}, set()]
+
+    playing(play)
+
+
+def test_in_a_flood_those_who_say_little_are_remembered_as_it_comes():
+    async def play(world):
+        lag, ben, carl = lagging(world, at_once=4), ("shop", "ben"), ("shop", "carl")
+        assert lag.flooding([AGENT, ben, AGENT, carl, AGENT, ben]) == {AGENT}
+        assert lag.flooding([AGENT, ben, AGENT, ben, AGENT, carl, ben]) == {ben}
 
     playing(play)
 
