@@ -169,7 +169,7 @@ class Columns:
     def grow(self, needed: int) -> None:
         """Make room for `needed` rows; arrays handed out before keep their old contents."""
         size, capacity = self.size, grown(self.capacity, needed)
-        block, start = reserved(capacity * BYTES_PER_ROW, np.uint8), 0
+        block, start = zeros((capacity * BYTES_PER_ROW,), np.uint8), 0
         for name, dtype in _TYPES.items():
             stop = start + capacity * dtype.itemsize
             longer = block[start:stop].view(dtype)
