@@ -76,6 +76,29 @@ async def test_a_damaged_body_is_quarantined_and_never_read_as_another_memory(pa
     assert "beforehand/v1/acme/booker/run-1/event" in letters
 
 
+@pytest.mark.parametrize(
+    ("table", "name", "left"),
+    [
+        ("messages", "epoch", (EVENTS - 1, 2, 1)),
+        ("packets", "run", (EVENTS, 1, 0)),
+        ("dead_letters", "hint", (EVENTS, 1, 1)),
+    ],
+)
+async def test_an_id_that_is_no_text_any_more_is_damage_and_takes_its_row_alone(path: Path, table, name, left):
+    with closing(sqlite3.connect(path)) as database:
+        where = "position = 300" if table == "messages" else "1"
+        database.execute(f"UPDATE {table} SET {name} = CAST(X'6162FF63' AS TEXT) WHERE {where}")
+        database.commit()
+    if table == "messages":
+        with pytest.raises(JournalError, match=r"is damaged: Could not decode .*beforehand repair"):
+            await held(path)
+    assert unreadable_of(path) == ([300] if table == "messages" else [])
+    repaired = repair(path)
+    assert repaired.lost == []
+    positions, letters, packets = await held(path)
+    assert (len(positions), len(letters), packets) == left
+
+
 async def test_i2_a_file_cut_to_half_gives_what_its_half_holds(path: Path):
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2 // PAGE * PAGE])

@@ -17,6 +17,8 @@ _OF_THE_ROW: Final = (
     exc.NotSupportedError,
     exc.ProgrammingError,
 )
+_NO_TEXT: Final = "Could not decode to UTF-8"
+"""How sqlite3 begins to say it; it gives no code."""
 DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -52,8 +54,8 @@ def _first(error: Exception) -> BaseException:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that pages of the file are not what they should be."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE
+    """Whether SQLite says that pages of the file are not what they should be, or Python that a text in it is none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGE or str(error).startswith(_NO_TEXT)
 
 
 def damaged(path: Path, problem: str) -> JournalError:

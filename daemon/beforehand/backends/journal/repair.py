@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, insert, text
+from sqlalchemy import Connection, String, Table, insert, text
 
 from beforehand.backends.journal import copies, faults, files, marks, migrate, rows, statements
 from beforehand.backends.journal.keys import NO_KEYS, JournalKeys
@@ -54,9 +54,9 @@ def faults_of(journal: Path) -> list[str]:
 
 
 def unreadable_of(journal: Path, seal: Seal = UNSEALED) -> list[int]:
-    """Positions of messages whose body is no longer what was accepted, on pages that are whole. Reads all of them."""
+    """Positions of messages that are no longer what was accepted, on pages that are whole. Reads all of them."""
     with contextlib.closing(files.connect(journal, "ro")) as source:
-        source.row_factory = sqlite3.Row
+        source.row_factory, source.text_factory = sqlite3.Row, _text
         return [row["position"] for row in source.execute("SELECT * FROM messages") if not _is_whole(row, seal)]
 
 
@@ -75,7 +75,7 @@ def repair(journal: Path, keys: JournalKeys = NO_KEYS) -> Repaired:
     try:
         with contextlib.closing(files.connect(journal, "ro")) as source:
             source.execute("PRAGMA writable_schema=ON")  # SQLite's own switch for opening what is not whole
-            source.row_factory = sqlite3.Row
+            source.row_factory, source.text_factory = sqlite3.Row, _text
             source.execute("SELECT 1 FROM messages LIMIT 0")  # without its first page a file has no tables
             last = _fill(fresh, source, repaired, keys)
     except sqlite3.Error as error:
@@ -121,6 +121,7 @@ def _move(table: Table, source: sqlite3.Connection, target: Connection, repaired
             continue
         values = {column.name: row[column.name] for column in table.columns}
         if table is dead_letters:
+            values = {name: _shown(value) if name != "payload" else value for name, value in values.items()}
             del values["place"]
         saved += target.execute(insert(table).prefix_with("OR IGNORE"), values).rowcount
     return saved
@@ -176,7 +177,7 @@ def _is_whole(row: sqlite3.Row, seal: Seal) -> bool:
         rows.to_entry(_named(row), seal)
     except (JournalError, ValueError, TypeError, KeyError):
         return False
-    return True
+    return _is_text(row, messages)
 
 
 def _is_packet(row: sqlite3.Row, seal: Seal) -> bool:
@@ -184,15 +185,32 @@ def _is_packet(row: sqlite3.Row, seal: Seal) -> bool:
         rows.opened_packet(_named(row), seal)
     except (ValueError, TypeError):
         return False
-    return True
+    return _is_text(row, packets)
+
+
+def _text(raw: bytes) -> str | bytes:
+    """A text of SQLite's, or its bytes where they are no text any more: sqlite3 by itself would read no row at all."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def _is_text(row: sqlite3.Row, table: Table) -> bool:
+    """Whether all ids of a row are text."""
+    return not any(isinstance(row[one.name], bytes) for one in table.columns if isinstance(one.type, String))
+
+
+def _shown(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 def _letter(row: sqlite3.Row) -> DeadLetter:
     """What is left of a message that can no longer be read."""
     body = row["body"] if isinstance(row["body"], bytes) else str(row["body"]).encode()
-    scope = Scope(*(str(row[name]) for name in ("tenant", "agent", "run")))
+    scope = Scope(*(str(_shown(row[name])) for name in ("tenant", "agent", "run")))
     return DeadLetter(
-        topic=topics.of_run(scope, str(row["channel"])),
+        topic=topics.of_run(scope, str(_shown(row["channel"]))),
         payload=body,
         field="message",
         problem=f"message {row['position']} was damaged on the disk",
