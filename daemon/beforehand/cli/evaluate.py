@@ -69,12 +69,15 @@ def command(
     with advising():
         settings = load(config, policy={"model": model, "window_events": view, "workflows": workflows})
         known = read(file)
-        lived = [] if first is None else [run for run in known if re.search(first, run.id)]
-        named = [run for run in known if match is None or re.search(match, run.id)]
-        chosen = [replace(run, silent=not needs) for run in (*lived, *drawn(named, split, runs, seed))]
+        lived = [] if first is None else _named(known, first, "--first")
+        counted = drawn(known if match is None else _named(known, match, "--match"), split, runs, seed)
+        chosen = [replace(run, silent=not needs) for run in (*lived, *counted)]
         how = {"view": view, "seed": seed, "life": life, "after": len(lived) + after}
         budgets = budget or _BUDGETS
         scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budgets, how))
+        if not any(score.steps for score in scores.values()):
+            advice = "Choose runs with calls, and let --after leave some of them."
+            raise NotFound(f"no step is counted: {len(counted)} runs were chosen.", advice)
         leads = [asyncio.run(_lead(settings, chosen, setting, tokens, how)) for tokens in budgets] if lead else []
     rows = [{"policy": who, "budget": tokens, **score.summary()} for (who, tokens), score in scores.items()]
     told = [{"budget": tokens, **one.summary()} for tokens, one in zip(budgets, leads, strict=False)]
@@ -87,11 +90,23 @@ def command(
             _show_leads(told)
 
 
+def _named(known: Sequence[Trajectory], pattern: str, flag: str) -> list[Trajectory]:
+    """The runs whose id a regular expression finds. Raises NotFound when there are none, or it is none."""
+    try:
+        found = [run for run in known if re.search(pattern, run.id)]
+    except re.error as error:
+        raise NotFound(f"{flag} {pattern!r} is no regular expression: {error}.", "Such as '^train-[0-4]$'.") from None
+    if not found:
+        raise NotFound(f"{flag} {pattern!r} finds none of {len(known)} runs.", f"Their ids are as {known[0].id!r}.")
+    return found
+
+
 def drawn(known: Sequence[Trajectory], split: str | None, runs: int | None, seed: int) -> list[Trajectory]:
     """The runs of a split, so many of them, in the order that the seed draws. Raises NotFound when there are none."""
     kept = [run for run in known if split is None or run.split == split]
     if not kept:
-        raise NotFound(f"no runs of split {split!r}.", f"There are {', '.join(sorted({run.split for run in known}))}.")
+        splits = ", ".join(sorted({run.split for run in known} - {""}))
+        raise NotFound(f"no runs of split {split!r}.", f"There are {splits or 'none: leave --split out'}.")
     random.Random(seed).shuffle(kept)  # noqa: S311  a sample of runs, not a secret
     return kept[:runs]
 

@@ -187,6 +187,25 @@ def test_a_training_says_before_its_work_that_its_folder_cannot_be_made(tmp_path
     assert result.stderr.startswith("error taken: File exists")
 
 
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("--match", "("), "--match '(' is no regular expression"),
+        (("--first", "["), "--first '[' is no regular expression"),
+        (("--match", "nobody"), "--match 'nobody' finds none of 1 runs"),
+        (("--first", "nobody"), "--first 'nobody' finds none of 1 runs"),
+        (("--split", "dev"), "There are none: leave --split out"),
+        (("--after", "1"), "let --after leave some of them"),
+        ((), "no step is counted: 1 runs were chosen"),
+    ],
+)
+def test_an_evaluation_of_no_runs_says_why_there_are_none(tmp_path, flags, says):
+    (tmp_path / "a.jsonl").write_text('{"id":"r","events":[]}', encoding="utf-8")
+    result = run("evaluate", "a.jsonl", *flags)
+    assert result.exit_code == 1
+    assert says in result.stderr
+
+
 def test_empty_lines_between_runs_are_no_runs(tmp_path):
     (tmp_path / "a.jsonl").write_text('\n{"id":"r","events":[]}\n\n{"id":"s","events":[]}\n\n', encoding="utf-8")
     assert run("replay", "a.jsonl", "--runs", 5).exit_code == 0
