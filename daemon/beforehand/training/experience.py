@@ -6,8 +6,12 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from beforehand import limits
+from beforehand.errors import RecordingError
 from beforehand.memory.advice import advise
 from beforehand.memory.flows import Flows
 from beforehand.memory.reading import Reading
@@ -15,9 +19,11 @@ from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import BY_CHANNEL, Plan
+from beforehand.messages.refusals import refusal
 from beforehand.messages.topics import Channel, Scope
 from beforehand.training.trajectories import Trajectory, message_of
 
+_Model = TypeVar("_Model", bound=BaseModel)
 _SECOND_US: Final = 1_000_000
 _READING: Final = Reading()
 BANDS: Final = (0, 3, 8, 16)
@@ -100,7 +106,8 @@ def _missing(flows: Flows, run: Trajectory, tools: list[str]) -> set[str]:
     """What is said to be missing before the first step of a plan."""
     session = Session(Scope("experience", "agent", f"{run.id} planned"), 0)
     steps = [{"id": f"s{number}", "tool": tool} for number, tool in enumerate(tools)]
-    session.itinerary.replace(Plan.model_validate({"task_type": run.domain, "steps": steps}))
+    plan = {"task_type": run.domain, "steps": steps[: limits.PLAN_STEPS]}
+    session.itinerary.replace(_valid(Plan, plan, f"{run.id}:plan"))
     return {one.tool for one in advise(flows, session, session.itinerary.steps["s0"]) if one.sort == "missing"}
 
 
@@ -110,8 +117,19 @@ def _path(run: Trajectory) -> list[str]:
     return tools[:1] + [tool for before, tool in pairwise(tools) if tool != before]
 
 
+def _valid(model: type[_Model], fields: Mapping[str, Any], which: str) -> _Model:
+    """Raises RecordingError for what a daemon would refuse."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        refused = refusal(model, error)
+        raise RecordingError(
+            f"{which}: {refused.field}: {refused.problem}.", f"A daemon asks: {refused.advice}."
+        ) from None
+
+
 def _take(flows: Flows, session: Session, channel: Channel, fields: Mapping[str, Any], message_id: str) -> None:
-    message = BY_CHANNEL[channel].model_validate(fields)
+    message = _valid(BY_CHANNEL[channel], fields, message_id)
     at_us = (session.position + 1) * _SECOND_US
     said = Entry(
         scope=session.scope,

@@ -172,6 +172,16 @@ def test_a_run_that_a_daemon_would_refuse_is_named_with_what_is_wrong(tmp_path, 
     assert "run 'r" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["induce", "measure"])
+@pytest.mark.parametrize("name", ["t" * 600, 7])
+def test_runs_that_teach_workflows_are_named_when_a_daemon_would_refuse_them(tmp_path, command, name):
+    events = [{"type": "call", "name": "pay", "args": {}}, {"type": "result", "name": name, "text": "done"}]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "r1", "events": events}), encoding="utf-8")
+    result = run("workflows", command, "a.jsonl")
+    assert result.exit_code == 1
+    assert "r1:1: tool: " in result.stderr
+
+
 def test_a_training_on_too_little_says_what_it_takes(tmp_path):
     events = [{"type": "user", "text": "Pay order #W7."}, {"type": "call", "name": "pay", "args": {"order": "#W7"}}]
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "r", "events": events}), encoding="utf-8")
