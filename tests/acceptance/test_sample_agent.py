@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -41,3 +42,14 @@ def test_without_a_broker_it_goes_on_and_says_why():
     assert said.count("no final packet: no") == 3
     assert "calls pay()" in said
     assert "The daemon has not confirmed 17 messages: no broker answers" in said
+
+
+def test_ctrl_c_ends_it_without_a_traceback():
+    flags = ["--host", "127.0.0.1", "--port", str(brokers.free_port()), "--deadline-ms", "50", "--every-s", "60"]
+    command = [sys.executable, "-u", AGENT, *flags]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as agent:
+        assert agent.stdout is not None
+        assert any("calls pay()" in line for line in agent.stdout)
+        agent.send_signal(signal.SIGINT)
+        _, told = agent.communicate(timeout=60)
+    assert "Traceback" not in told

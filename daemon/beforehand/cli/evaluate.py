@@ -75,9 +75,6 @@ def command(
         how = {"view": view, "seed": seed, "life": life, "after": len(lived) + after}
         budgets = budget or _BUDGETS
         scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budgets, how))
-        if not any(score.steps for score in scores.values()):
-            advice = "Choose runs with calls, and let --after leave some of them."
-            raise NotFound(f"no step is counted: {len(counted)} runs were chosen.", advice)
         leads = [asyncio.run(_lead(settings, chosen, setting, tokens, how)) for tokens in budgets] if lead else []
     rows = [{"policy": who, "budget": tokens, **score.summary()} for (who, tokens), score in scores.items()]
     told = [{"budget": tokens, **one.summary()} for tokens, one in zip(budgets, leads, strict=False)]
@@ -134,7 +131,11 @@ async def _evaluate(
         with Progress(console=err, transient=True) as progress:
             counted = progress.track(chosen, description="replaying")
             stopped = stops(replayed, counted, setting, name="evaluate", **how)
-            return await evaluate(replayed, stopped, contestants, budgets)
+            scores = await evaluate(replayed, stopped, contestants, budgets)
+    if not any(score.steps for score in scores.values()):
+        advice = "Choose runs with calls, and let --after leave some of them."
+        raise NotFound(f"no step is counted: {len(chosen)} runs were chosen.", advice)
+    return scores
 
 
 async def _lead(
