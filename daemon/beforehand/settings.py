@@ -124,7 +124,7 @@ class PolicySettings(Section):
     appetite: Literal["frugal", "balanced", "generous"] = Field(
         "balanced",
         description="how readily something is said; sets `threshold`, `token_price`, `bar`, `least_of_best`, "
-        "`least_unasked`, `least_open`",
+        "`least_unasked`",
     )
     threshold: Share | None = Field(None, description="least probability of an item")
     token_price: Annotated[float, Field(ge=0)] | None = Field(None, description="probability that a token has to earn")
@@ -133,11 +133,6 @@ class PolicySettings(Section):
     least_of_best: Share | None = Field(None, description="share of the best item's probability that another one needs")
     least_unasked: Share | None = Field(
         None, description="least probability of a value whose key answers none of the step's needs"
-    )
-    least_open: Share | None = Field(
-        None,
-        description="least probability, times the share of the needs that likelier items leave open, of an unlikely "
-        "item under no need's name",
     )
     other_scenes: bool = Field(
         default=True, description="a step with a `space` may be told what bears another one, where that is likely"

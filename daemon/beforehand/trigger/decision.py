@@ -10,8 +10,9 @@ Ranking carries over to domains that a model has never seen, its probabilities l
 step as a whole has a bar: unless the model gives some candidate at least `bar`, or a rule claims one strongly
 (RULES_BAR), nothing is said.
 
-A value whose key answers none of the step's needs has a bar of its own (trigger.answering), and what is unlikely and
-stands under no need's name has to be worth it beside what confident items leave open (trigger.competing).
+A value whose key answers none of the step's needs has a bar of its own (trigger.answering). What is unlikely and stands
+under no need's name reaches the threshold with its probability times the share of the needs that confident items leave
+open (trigger.competing).
 
 What an agent's feedback has shown of a passage, its slot or a rule corrects both before all this (feedback.evidence).
 """
@@ -148,7 +149,7 @@ def decide(
     said = np.array([index for index in worthy.tolist() if index not in left_out], np.int64)
     competes = competing(candidates, probabilities, likely)
     opens = np.where(competes, left_open(candidates, said, likely), 1.0)
-    answered = said[(competes & (probabilities * opens < policy.least_open))[said]]
+    answered = said[(competes & (probabilities * opens < threshold))[said]]
     left_out |= dict.fromkeys(answered.tolist(), "likelier items answer the needs")
     rules = candidates.asked()
     return Decided(candidates, order.tolist(), models, rules, probabilities, worths, opens, left_out, utility)

@@ -19,7 +19,7 @@ from beforehand.trigger.moment import Moment
 from beforehand.trigger.policy import Policy
 from beforehand.trigger.sight import Sight
 
-POLICY = Policy(threshold=0.001, token_price=0.0, rule_share=0.1, least_of_best=0.0, least_unasked=0.0, least_open=0.01)
+POLICY = Policy(threshold=0.01, token_price=0.0, rule_share=0.1, least_of_best=0.0, least_unasked=0.0)
 SCOPE = Scope("t", "a", "r")
 ORDER, OTHER, STATUS, SENTENCE, QUESTION = range(5)
 TOLD: tuple[dict[str, Any], ...] = (
@@ -93,8 +93,8 @@ def test_what_a_rule_wants_more_than_the_model_does_not_compete():
     assert found.left_out == dict.fromkeys((STATUS, QUESTION), ANSWERED)
 
 
-def test_a_policy_that_fills_the_budget_lets_nothing_compete():
-    assert not decided(told("order_id"), {ORDER: 0.9}, replace(POLICY, least_open=0.0)).left_out
+def test_a_policy_without_a_threshold_leaves_nothing_out():
+    assert not decided(told("order_id"), {ORDER: 0.9}, replace(POLICY, threshold=0.0)).left_out
 
 
 def test_the_open_share_is_explained():
