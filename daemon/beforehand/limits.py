@@ -58,7 +58,7 @@ BATCH_MESSAGES: Final = 256
 UNCOMMITTED_HIGH: Final = 4_096
 """Messages applied to memory and not yet on disk, at which intake waits for the journal."""
 FOLDED_AT_ONCE: Final = 16
-"""In a flood so many of the messages that come at once are remembered (1 ms each), the others stored first."""
+"""Messages that may come at once (1 ms each to remember); more each time are a flood, most of which is stored first."""
 DEAD_LETTERS: Final = 10_000
 """Refused messages that are kept; the oldest go."""
 DEAD_LETTER_BYTES: Final = 16_384

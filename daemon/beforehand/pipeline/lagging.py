@@ -31,6 +31,8 @@ from beforehand.ports import Measures
 _log = structlog.get_logger()
 _PATIENCE_S: Final = 1.0
 """How long more than limits.FOLDED_AT_ONCE have to come each time until it is a flood: a burst is none."""
+_FOLDED_OF: Final = 16
+"""In a flood one of so many messages is folded as it comes: that takes a third of what taking all of them does."""
 _SHARE: Final = 0.25
 """Of a busy loop: intake goes first, since nobody else has what is not on disk yet."""
 _HURRIED: Final = 0.75
@@ -112,8 +114,7 @@ class Lag:
 class Lagging(Container[Key]):
     """hot: agents in memory. grown: told when the memory of one has grown.
 
-    at_once: of the messages that come together so many are folded in a flood. patience_s: how long more than that
-    have to come each time until it is one.
+    at_once: messages that may come together; more than that, each time for `patience_s`, are a flood.
     """
 
     loading: Loading
@@ -149,19 +150,23 @@ class Lagging(Container[Key]):
     def flooding(self, agents: Sequence[Key]) -> set[Key]:
         """These sent messages that came together; whose are to be deferred.
 
-        Nobody's unless it is a flood; then of whoever sent most, so that `at_once` messages are left at most.
+        Nobody's unless it is a flood, which lasts while somebody lags; then of whoever sent most, so that of so many
+        messages one is left at least.
         """
-        if len(agents) <= self.at_once:
-            self._crowded_since_s = None
-            return set()
-        now_s = _now_s()
-        if self._crowded_since_s is None:
-            self._crowded_since_s = now_s
-        if now_s - self._crowded_since_s < self.patience_s:
+        if not self._lags and not self._is_flood(len(agents)):
             return set()
         sent = sorted(Counter(agents).items(), key=itemgetter(1))
         upto = itertools.accumulate(count for _, count in sent)
-        return {agent for (agent, _), messages in zip(sent, upto, strict=True) if messages > self.at_once}
+        left = min(self.at_once, max(1, len(agents) // _FOLDED_OF))
+        return {agent for (agent, _), messages in zip(sent, upto, strict=True) if messages > left}
+
+    def _is_flood(self, messages: int) -> bool:
+        if messages <= self.at_once:
+            self._crowded_since_s = None
+            return False
+        if self._crowded_since_s is None:
+            self._crowded_since_s = _now_s()
+        return _now_s() - self._crowded_since_s >= self.patience_s
 
     def defer(self, key: Key, entry: Entry) -> None:
         """This one goes to the journal alone, and so does what its agent says until memory has caught up."""

@@ -68,8 +68,24 @@ def test_a_burst_is_remembered_as_it_comes_and_a_flood_is_not():
 def test_in_a_flood_those_who_say_little_are_remembered_as_it_comes():
     async def play(world):
         lag, ben, carl = lagging(world, at_once=4), ("shop", "ben"), ("shop", "carl")
-        assert lag.flooding([AGENT, ben, AGENT, carl, AGENT, ben]) == {AGENT}
-        assert lag.flooding([AGENT, ben, AGENT, ben, AGENT, carl, ben]) == {ben}
+        assert lag.flooding([AGENT, AGENT, carl, AGENT, ben, ben]) == {AGENT, ben}
+        assert lag.flooding([AGENT] * 46 + [carl, ben, ben]) == {AGENT}
+        assert lag.flooding([AGENT] * 200 + [ben] * 4 + [carl]) == {AGENT, ben}
+
+    playing(play)
+
+
+def test_a_flood_lasts_while_somebody_lags():
+    async def play(world):
+        lag = lagging(world, at_once=2)
+        world.disk.clear()
+        for number in range(3):
+            world.say("event", kind="note", id=f"e{number}", text="x")
+        await brokers.until(lambda: AGENT in lag)
+        assert lag.flooding([("shop", "ben")] * 2) == {("shop", "ben")}
+        world.disk.set()
+        await caught_up(world)
+        assert lag.flooding([("shop", "ben")] * 2) == set()
 
     playing(play)
 
