@@ -31,9 +31,9 @@ from beforehand.ports import Measures
 _log = structlog.get_logger()
 _PATIENCE_S: Final = 1.0
 """How long more than limits.FOLDED_AT_ONCE have to come each time until it is a flood: a burst is none."""
-_FOLDED_OF: Final = 16
-"""In a flood one of so many messages is folded as it comes: that takes a third of what taking all of them does."""
-_SHARE: Final = 0.25
+_FOLDED_OF: Final = 32
+"""In a flood one of so many messages is folded as it comes: that takes a sixth of what taking all of them does."""
+_SHARE: Final = 0.125
 """Of a busy loop: intake goes first, since nobody else has what is not on disk yet."""
 _HURRIED: Final = 0.75
 """The same while a step waits for it."""

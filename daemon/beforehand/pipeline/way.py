@@ -41,7 +41,7 @@ from beforehand.trigger.rules import Fault
 _log = structlog.get_logger()
 _FOLDED_IN_A_TURN: Final = 4
 """Entries folded between two turns of the loop (about 1 ms each): one agent's flood delays nobody else's step."""
-_REST: Final = 3.0
+_REST: Final = 7.0
 """How long deciding rests while somebody lags, by what it took: intake and catching up have the rest of the time."""
 _TURNS: Final = 8
 """Turns of the loop between two steps that are prepared: from a socket through a lane to the answer's own socket."""

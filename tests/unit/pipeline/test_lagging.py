@@ -69,8 +69,8 @@ def test_in_a_flood_those_who_say_little_are_remembered_as_it_comes():
     async def play(world):
         lag, ben, carl = lagging(world, at_once=4), ("shop", "ben"), ("shop", "carl")
         assert lag.flooding([AGENT, AGENT, carl, AGENT, ben, ben]) == {AGENT, ben}
-        assert lag.flooding([AGENT] * 46 + [carl, ben, ben]) == {AGENT}
-        assert lag.flooding([AGENT] * 200 + [ben] * 4 + [carl]) == {AGENT, ben}
+        assert lag.flooding([AGENT] * 93 + [carl, ben, ben]) == {AGENT}
+        assert lag.flooding([AGENT] * 400 + [ben] * 4 + [carl]) == {AGENT, ben}
 
     playing(play)
 
