@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import MutableMapping
 from contextlib import suppress
+from typing import Any
 
 import structlog
+
+from beforehand.cli.screen import SHOWN
 
 
 def log_to_stderr(*, as_json: bool, quiet: bool = False) -> None:
@@ -19,10 +23,16 @@ def log_to_stderr(*, as_json: bool, quiet: bool = False) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            _harmless,
             render,
         ],
         logger_factory=_LastingLogger,
     )
+
+
+def _harmless(_: object, __: str, said: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """What an agent chose, such as the id of a packet, sends the terminal of whoever reads the log no commands."""
+    return {name: value.translate(SHOWN) if isinstance(value, str) else value for name, value in said.items()}
 
 
 class _LastingLogger(structlog.PrintLogger):

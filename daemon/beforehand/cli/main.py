@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, Final
@@ -78,6 +80,18 @@ class Commands(TyperGroup):
         name, listed, rest = super().resolve_command(ctx, args)
         return name, loaded(name) if name in COMMANDS else listed, rest
 
+    def invoke(self, ctx: Any) -> Any:
+        """As click does it; a file or a terminal that fails while a command prints becomes one line, too."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # whoever read it has enough: click ends in silence
+        except OSError as error:
+            from beforehand.cli.shared import advising  # noqa: PLC0415  loaded with the command, not before
+
+            with advising():
+                raise error from None
+
 
 def loaded(name: str) -> Any:
     """A command or a group of them, with all that it needs."""
@@ -102,4 +116,7 @@ def main(
     ] = False,
 ) -> None:
     """Hands AI agents, before every step, the few things they must not forget in it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without a character is no reason to stop
     log_to_stderr(as_json=False, quiet=True)

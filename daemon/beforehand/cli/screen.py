@@ -11,7 +11,7 @@ from rich.text import Text
 
 _PICTURES: Final = 0x2400
 """Where Unicode has a picture of each control character."""
-_SHOWN: Final = {
+SHOWN: Final = {
     **{code: _PICTURES + code for code in range(0x20) if chr(code) not in "\n\t"},
     **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
 }
@@ -27,10 +27,10 @@ class Screen(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """As the base class; what stands for a control character is measured, so that a table has room for it."""
-        return super().render_str(text.translate(_SHOWN), **options)
+        return super().render_str(text.translate(SHOWN), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As the base class, without a character that could move the cursor, or name the window."""
         for segment in super().render(renderable, options):
-            text = segment.text if segment.control else segment.text.translate(_SHOWN)
+            text = segment.text if segment.control else segment.text.translate(SHOWN)
             yield Segment(text, segment.style, segment.control)

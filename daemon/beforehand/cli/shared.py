@@ -27,7 +27,7 @@ _PIPE_COLUMNS = 160
 
 def _columns() -> int | None:
     """As many as the terminal has; a file or a pipe is wide, so that no table is cut that nobody can widen."""
-    return None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_COLUMNS
+    return None if (sys.stdout is not None and sys.stdout.isatty()) or "COLUMNS" in os.environ else _PIPE_COLUMNS
 
 
 out = Screen(width=_columns())

@@ -1,8 +1,10 @@
 """The command line as a whole: what it lists, what it loads, and what it says of itself."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import structlog
@@ -45,6 +47,28 @@ def test_what_a_command_logs_stands_beside_what_it_prints(capsys):
         structlog.reset_defaults()
     assert said.out == ""
     assert "a segment is not used" in said.err
+
+
+def printed(*words, stdout=subprocess.PIPE, **environment):
+    command = [sys.executable, "-m", "beforehand", *words]
+    return subprocess.run(
+        command, stdout=stdout, stderr=subprocess.PIPE, check=False, timeout=60, env={**os.environ, **environment}
+    )
+
+
+def test_a_terminal_that_lacks_a_character_gets_its_code():
+    done = printed("rules", "try", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"\u65e5\u671f" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("models", "list"), ("models", "list", "--json"), ("config", "show")])
+def test_a_full_disk_under_standard_output_is_one_line(words):
+    with Path("/dev/full").open("wb") as full:
+        done = printed(*words, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"error No space left on device.")
+    assert b"Traceback" not in done.stderr
 
 
 def test_it_says_its_version():

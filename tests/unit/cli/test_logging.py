@@ -38,3 +38,12 @@ def test_a_log_on_a_full_disk_does_not_end_the_daemon(monkeypatch, capsys):
         assert json.loads(said().err)["event"] == "after"
     finally:
         structlog.reset_defaults()
+
+
+def test_what_an_agent_chose_sends_the_readers_terminal_no_commands(capsys):
+    log_to_stderr(as_json=False)
+    try:
+        structlog.get_logger().warning("not found", packet="p\x1b[2J\x1b]0;mine\x07")
+    finally:
+        structlog.reset_defaults()
+    assert "p␛[2J␛]0;mine␇" in capsys.readouterr().err
