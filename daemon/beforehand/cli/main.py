@@ -87,9 +87,7 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # whoever read it has enough: click ends in silence
         except OSError as error:
-            from beforehand.cli.shared import advising  # noqa: PLC0415  loaded with the command, not before
-
-            with advising():
+            with import_module("beforehand.cli.shared").advising():  # loaded with the command, not before
                 raise error from None
 
 
