@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ FAILED = 1
 MISUSED = 2
 
 _PIPE_COLUMNS = 160
+_SPELT = re.compile("[%\ud800-\udfff]")
+"""What is percent-encoded, or came from a shell as bytes that are no UTF-8: `topics.decode` says what is wrong."""
 
 
 def _columns() -> int | None:
@@ -80,7 +83,7 @@ def spelled(tenant: str, agent: str) -> str:
 
 
 def _read(part: str, field: str) -> str:
-    return topics.decode(part, field) if "%" in part else part
+    return topics.decode(part, field) if _SPELT.search(part) else part
 
 
 def print_json(value: Any) -> None:

@@ -103,6 +103,13 @@ def test_a_tenant_with_a_slash_is_named_as_topics_spell_it(tmp_path):
     assert shown(path, "forget", "acme%2Feu", "--all", "--dry-run")["messages"] == 1
 
 
+@pytest.mark.parametrize("command", [["facts"], ["inspect", "timeline"], ["forget", "--all", "--dry-run"]])
+def test_a_name_that_is_no_utf_8_is_told_so(journal, command):
+    done = CliRunner().invoke(app, [*command, "shop/\udcff", "--journal", str(journal)])
+    assert done.exit_code == 1
+    assert "does not decode to UTF-8" in done.stderr
+
+
 def test_people_get_a_table(journal):
     done = CliRunner().invoke(app, ["facts", "shop/clerk", "--journal", str(journal)])
     assert done.exit_code == 0
