@@ -54,6 +54,10 @@ class Changes:
         """Whether a step of an agent waits for what was said before it."""
         return self.gaps.waits(key)
 
+    def left(self, scope: Scope) -> None:
+        """Its agent left memory before it took all of a run: the next first touch does."""
+        self.note(scope)
+
     def caught_up(self, key: Key) -> None:
         """An agent's memory has everything that the journal has."""
         self.gaps.caught_up(key)

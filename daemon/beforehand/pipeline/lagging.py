@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections import Counter, deque
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, Protocol
@@ -22,8 +23,10 @@ from beforehand import limits
 from beforehand.errors import JournalError
 from beforehand.memory.agent import AgentMemory, Taken
 from beforehand.messages.entry import Entry
+from beforehand.messages.topics import Scope
 from beforehand.pipeline.alternating import Alternating
 from beforehand.pipeline.hot import Hot, Key
+from beforehand.pipeline.lag import Lag
 from beforehand.pipeline.loading import Each, Loading
 from beforehand.pipeline.trimming import Trimming
 from beforehand.ports import Measures
@@ -37,7 +40,6 @@ _SHARE: Final = 0.125
 """Of a busy loop: intake goes first, since nobody else has what is not on disk yet."""
 _HURRIED: Final = 0.75
 """The same while a step waits for it."""
-_COUNTED_AT_ONCE: Final = 256
 _LOOKED_EVERY: Final = 16
 """Messages folded between two looks at whether somebody else goes first."""
 _FOLLOWED_AT_ONCE: Final = 1_024
@@ -57,57 +59,11 @@ class Listener(Protocol):
     def replaced(self, before: AgentMemory, memory: AgentMemory) -> None:
         """Another one has taken more."""
 
+    def left(self, scope: Scope) -> None:
+        """The agent of a run has left memory before it took all of the run."""
+
     def caught_up(self, key: Key) -> None:
         """It has everything."""
-
-
-@dataclass(slots=True)
-class Lag:
-    """What of one agent is in the journal alone.
-
-    after: memory has everything up to this position. upto: the newest position of what it has not. on_the_way: what
-    is not in the journal yet, by identity. since_s: when it began, of the loop's clock.
-    """
-
-    after: int
-    since_s: float
-    upto: int = 0
-    on_the_way: set[int] = field(default_factory=set)
-    _stored: int = 0
-    _counts: deque[tuple[int, int]] = field(default_factory=deque)
-    """Some messages each: the position of the last, and how many."""
-
-    @property
-    def messages(self) -> int:
-        """How many memory lacks, to about 256."""
-        return self._stored + len(self.on_the_way)
-
-    @property
-    def can_follow(self) -> bool:
-        """Whether the journal has something of it."""
-        return self.upto > self.after
-
-    @property
-    def is_over(self) -> bool:
-        """Whether memory has everything."""
-        return not self.on_the_way and not self.can_follow
-
-    def stored(self, position: int) -> None:
-        """One more is in the journal; one that was there before has an older position."""
-        if position <= self.upto:
-            return
-        self.upto = position
-        self._stored += 1
-        count = 1
-        if self._counts and self._counts[-1][1] < _COUNTED_AT_ONCE:
-            count += self._counts.pop()[1]
-        self._counts.append((position, count))
-
-    def followed(self, after: int) -> None:
-        """Memory has everything up to here."""
-        self.after = max(self.after, after)
-        while self._counts and self._counts[0][0] <= self.after:
-            self._stored -= self._counts.popleft()[1]
 
 
 @dataclass(slots=True)
@@ -128,6 +84,8 @@ class Lagging(Container[Key]):
     _lags: dict[Key, Lag] = field(default_factory=dict)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _crowded_since_s: float | None = None
+    _crowded_at_s: float = 0.0
+    _renewed: set[Key] = field(default_factory=set)
 
     def __contains__(self, key: object) -> bool:
         return key in self._lags
@@ -164,9 +122,11 @@ class Lagging(Container[Key]):
         if messages <= self.at_once:
             self._crowded_since_s = None
             return False
-        if self._crowded_since_s is None:
-            self._crowded_since_s = _now_s()
-        return _now_s() - self._crowded_since_s >= self.patience_s
+        now_s = _now_s()
+        if self._crowded_since_s is None or now_s - self._crowded_at_s > self.patience_s:
+            self._crowded_since_s = now_s
+        self._crowded_at_s = now_s
+        return now_s - self._crowded_since_s >= self.patience_s
 
     def defer(self, key: Key, entry: Entry) -> None:
         """This one goes to the journal alone, and so does what its agent says until memory has caught up."""
@@ -174,6 +134,7 @@ class Lagging(Container[Key]):
         if lag is None:
             lag = self._lags[key] = Lag(self.loading.journal.state().last_position, _now_s())
         lag.on_the_way.add(id(entry))
+        lag.runs.add(entry.scope)
         self.measures.count("beforehand_deferred_total", channel=entry.channel)
 
     def stored(self, key: Key, position: int) -> None:
@@ -199,7 +160,10 @@ class Lagging(Container[Key]):
 
     def forget(self, key: Key) -> None:
         """The agent has left memory: its next first touch reads everything."""
-        self._lags.pop(key, None)
+        lag = self._lags.pop(key, None)
+        if lag is not None and self.listener is not None:
+            for scope in lag.runs:
+                self.listener.left(scope)
 
     def _look(self, key: Key, lag: Lag) -> None:
         """End a lag that is over; else there may be something to follow."""
@@ -213,22 +177,33 @@ class Lagging(Container[Key]):
     async def run(self) -> None:
         """For ever. Who has a step that waits goes first, then who lags least: nobody waits for one who is louder."""
         beside, hurried = Alternating(_now_s, _SHARE), Alternating(_now_s, _HURRIED)
-        while True:
-            key = self._next()
-            if key is None:
-                self._woken.clear()
-                with anyio.move_on_after(_AGAIN_S if self._lags else None):
-                    await self._woken.wait()
-                continue
-            try:
-                await self._follow(key, beside if self._rank(key)[0] else hurried)
-            except JournalError as error:
-                _log.warning("the journal cannot be followed", tenant=key[0], agent=key[1], problem=error.problem)
-                await asyncio.sleep(_AGAIN_S)
-            await beside()
+        async with asyncio.TaskGroup() as group:
+            while True:
+                key = self._next()
+                if key is None:
+                    self._woken.clear()
+                    with anyio.move_on_after(_AGAIN_S if self._lags else None):
+                        await self._woken.wait()
+                    continue
+                with self._contained(key):
+                    await self._go_on(key, group, beside if self._rank(key)[0] else hurried)
+                await beside()
+
+    @contextmanager
+    def _contained(self, key: Key) -> Iterator[None]:
+        """An agent whose journal cannot be read is tried again in a while, and holds nobody else up."""
+        try:
+            yield
+        except JournalError as error:
+            _log.warning("the journal cannot be followed", tenant=key[0], agent=key[1], problem=error.problem)
+            if key in self._lags:
+                self._lags[key].again_s = _now_s() + _AGAIN_S
 
     def _next(self) -> Key | None:
-        able = [key for key, lag in self._lags.items() if lag.can_follow and not self._is_held(key)]
+        now_s = _now_s()
+        able = [
+            key for key, lag in self._lags.items() if lag.can_follow and lag.again_s <= now_s and not self._is_held(key)
+        ]
         return min(able, key=self._rank, default=None)
 
     def _rank(self, key: Key) -> tuple[bool, int]:
@@ -238,26 +213,46 @@ class Lagging(Container[Key]):
     def _is_held(self, key: Key) -> bool:
         """Whether another memory is being made for an agent: that one reads the journal itself."""
         one = self.hot.get(key)
-        return one is not None and one.remaking.locked()
+        return key in self._renewed or (one is not None and one.remaking.locked())
 
-    async def _follow(self, key: Key, give_way: Alternating) -> None:
+    async def _outgrows(self, key: Key, lag: Lag) -> bool:
+        """Whether the oldest of it would be cold at once."""
+        return lag.messages > self.loading.events // 2 and await self.loading.bound(*key) > lag.after
+
+    async def _renew(self, key: Key, one: Hot) -> None:
+        """Beside the others: a long lag takes a while, and another renewal may go first."""
+        try:
+            with self._contained(key):
+                await self.trimming.renew(key, one)
+        finally:
+            self._renewed.discard(key)
+            self._woken.set()
+
+    async def _go_on(self, key: Key, group: asyncio.TaskGroup, give_way: Alternating) -> None:
         one, lag = self.hot.get(key), self._lags[key]
         if one is None:
             self.forget(key)
-            return
-        outgrows = lag.messages > self.loading.events // 2
-        if outgrows and await self.loading.bound(*key) > lag.after:  # the oldest of it would be cold at once
-            await self.trimming.renew(key, one)
-            return
+        elif await self._outgrows(key, lag):
+            self._renewed.add(key)
+            group.create_task(self._renew(key, one))
+        else:
+            await self._follow(key, one, lag, give_way)
+
+    async def _follow(self, key: Key, one: Hot, lag: Lag, give_way: Alternating) -> None:
         async with one.remaking:
             if self.hot.get(key) is not one:
                 return
             one.touches += 1
-            after = await self.loading.follow(one.memory, lag.after, give_way=give_way, each=self._each(key, lag))
-        self.grown(key)
-        if self._lags.get(key) is lag:
-            lag.followed(after)
-            self._look(key, lag)
+            lag.followed_now = True
+            try:
+                each = self._each(key, lag)
+                lag.followed(await self.loading.follow(one.memory, lag.after, give_way=give_way, each=each))
+            finally:
+                lag.followed_now = False
+                self.grown(key)
+                if self._lags.get(key) is lag:
+                    self._look(key, lag)
+        await asyncio.sleep(0)  # whoever waits to make another memory holds it from now on
 
     def _each(self, key: Key, lag: Lag) -> Each:
         """What `Loading.follow` asks after each message: whether to go on.

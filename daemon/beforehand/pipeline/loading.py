@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Protocol
@@ -26,6 +26,7 @@ _log = structlog.get_logger()
 _EMBEDDED_AT_ONCE: Final = 16
 
 _NONE: Final[frozenset[int]] = frozenset()
+_NOTHING: Final[Mapping[str, Packet]] = {}
 _SOON: Final = "soon"
 _OTHER_MESSAGES: Final = "the journal holds other messages"
 _COLD_SHARE: Final = 2
@@ -62,6 +63,8 @@ class Loading:
     fold: Fold
     events: int = limits.AGENT_EVENTS
     hidden: dict[Key, frozenset[int]] = field(default_factory=dict)
+    at_hand: Callable[[str], Packet | None] = _NOTHING.get
+    """A packet that was sent, by its id, where the journal may not have it yet."""
     _origin: bytes | None = None
 
     async def memory(self, tenant: str, agent: str) -> tuple[AgentMemory, int]:
@@ -231,9 +234,12 @@ class Loading:
                 yield row
 
     async def _rated(self, entry: Entry) -> Packet | None:
-        """The packet that feedback is about, if the journal has it."""
+        """The packet that feedback is about: it may be stored behind the feedback."""
         message = entry.message
         if not isinstance(message, Feedback) or message.packet is None:
             return None
+        packet = self.at_hand(message.packet)
+        if packet is not None:
+            return packet
         record = await self.journal.packet(message.packet)
         return None if record is None else record.packet

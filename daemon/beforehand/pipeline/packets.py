@@ -134,6 +134,12 @@ class Packets:
             book.closed(step)
         self.publisher.put(Outgoing(topics.of_packet(scope, step, self.root), b"", retain=True))
 
+    def clear_dropped(self, session: Session) -> None:
+        """Nothing stays on the topic of a step that was only planned, and is no longer."""
+        for step, packet in list(self._books[session.scope].published.items()):
+            if not packet.final and step not in session.itinerary.steps:
+                self.clear(session.scope, step)
+
     async def record(self) -> None:
         """Store what was sent and is not stored yet."""
         await self.records.store()

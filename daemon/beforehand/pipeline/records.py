@@ -53,16 +53,22 @@ class Records:
         """Packets of a run that the journal may not have yet, in order."""
         return (packet for packet, _, _ in self.waiting.values() if _scope(packet) == scope)
 
+    def at_hand(self, packet_id: str) -> Packet | None:
+        """A packet that the journal may not have yet, or that was sent of late."""
+        if packet_id in self.waiting:
+            return self.waiting[packet_id][0]
+        return self.recent.get(packet_id)
+
     async def rated(self, entry: Entry) -> Packet | None:
         """The packet that feedback is about: at hand, or from the journal. None when it is about none, or not found.
 
         What cannot be read teaches nothing now; it will at the agent's next first touch.
         """
         asked = entry.message.packet if isinstance(entry.message, Feedback) else None
-        if asked is None or asked in self.recent:
-            return self.recent.get(asked or "")
-        if asked in self.waiting:
-            return self.waiting[asked][0]
+        if asked is None:
+            return None
+        if (packet := self.at_hand(asked)) is not None:
+            return packet
         try:
             record = await self.journal.packet(asked)
         except JournalError as error:

@@ -69,15 +69,15 @@ class Pipeline:
         self.prepared.forget()
 
     def __post_init__(self) -> None:
-        """What a lagging agent catches up with changes its steps as if it had just come."""
+        """What a lagging agent catches up with changes its steps, and teaches, as if it had just come."""
         self.memories.lagging.listener = self.changes
+        self.memories.lagging.loading.at_hand = self.packets.records.at_hand
 
     async def take(self, entries: Sequence[Entry], *, may_lag: bool = False) -> list[Outcome]:
         """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
 
-        Each holds its agent in memory until `memories.release`: what is not on disk yet must not be forgotten. When an
-        agent's first touch fails, its entries go to the journal alone, from which they are remembered later. So do
-        most of a flood where they `may_lag`, and all of an agent that lags.
+        Each holds its agent in memory until `memories.release`: what is not on disk yet stays. After a first touch that
+        fails, they go to the journal alone and are remembered later; so do most of a flood where they `may_lag`.
         """
         outcomes, folded = [], 0
         lagging = self.memories.lagging
@@ -103,6 +103,7 @@ class Pipeline:
     def _defer(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
         self.memories.lagging.defer(key_of(entry.scope), entry)
         session, unheeded = memory.session(entry.scope.run), self._is_unheeded(entry, rated)
+        session.order_key(entry)  # a process that is heard of before this is remembered is a later one
         return Outcome(entry, session, 0, unheeded=unheeded, deferred=True)
 
     def _count_unread(self, scope: Scope, error: JournalError) -> None:
@@ -162,6 +163,7 @@ class Pipeline:
         memory = await self.memories.of(scope)
         session = memory.session(scope.run)
         coming = session.itinerary.coming(self.trials.arms.of(session).decider.policy.horizon)
+        self.packets.clear_dropped(session)
         for step in coming[:1] if nearest else coming[1:]:
             self._prepare(memory, session, step)
         if not nearest:

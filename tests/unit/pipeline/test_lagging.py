@@ -10,30 +10,9 @@ import brokers
 from beforehand.errors import Unstorable
 from beforehand.lifecycle import health
 from beforehand.lifecycle.health import Health
-from beforehand.messages.topics import Scope
-from beforehand.pipeline.hot import Key
-from beforehand.pipeline.lagging import Lag
+from beforehand.pipeline.lag import Lag
+from floods import AGENT, OTHER, caught_up, ids, lagging
 from memory_daemon import PLAN, RUN, playing
-
-AGENT: Key = ("shop", "anna")
-OTHER = Scope("shop", "ben", "r1")
-
-
-def lagging(world, at_once=0):
-    """What lags of a daemon that takes more messages at once than this for a flood."""
-    found = world.pipeline.memories.lagging
-    found.at_once, found.patience_s = at_once, 0.0
-    return found
-
-
-async def caught_up(world):
-    """Until memory has everything that was said."""
-    await brokers.until(lambda: world.unacknowledged() == 0 and not world.pipeline.memories.lagging.anyone)
-
-
-async def ids(world, scope=RUN):
-    """Of the events that memory has, in its order."""
-    return [event.id for event in (await world.pipeline.memories.of(scope)).events]
 
 
 @pytest.mark.parametrize("at_once", [0, 1, 5])
