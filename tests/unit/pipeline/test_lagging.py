@@ -27,6 +27,7 @@ def test_events_are_remembered_once_each_in_the_order_in_which_they_were_said(at
         await caught_up(world)
         assert await ids(world) == [f"e{turn}-{number}" for turn in range(4) for number in range(10)]
         assert world.measures.value("beforehand_deferred_total", channel="event") > 0
+        assert world.measures.value("beforehand_duplicates_total", channel="event") == 4
         memory = await world.pipeline.memories.of(RUN)
         assert memory.words.search("P37", 1)[0].tolist() == [37]
 
