@@ -23,7 +23,7 @@ def lagging(world, at_once=0):
 
 async def caught_up(world):
     """Until memory has everything that was said."""
-    await brokers.until(lambda: world.unacknowledged() == 0 and not world.pipeline.memories.lagging.anyone)
+    await brokers.until(lambda: world.unacknowledged() == 0 and not world.pipeline.memories.lagging._lags)
 
 
 async def ids(world, scope=RUN):

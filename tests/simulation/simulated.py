@@ -263,7 +263,7 @@ class Simulation:
             worded = self.agent_events != MOST_EVENTS
             replayed = projected(await fresh.of(agent.scope), worded=worded)
             assert projected(live, worded=worded) == replayed, "memory is not what a replay gives"
-            assert not self.daemon.pipeline.memories.lagging.anyone, "memory lags for ever"
+            assert not self.daemon.pipeline.memories.lagging._lags, "memory lags for ever"
         assert self.measures.value("beforehand_failures_total", part="memory") == 0
 
 

@@ -91,9 +91,10 @@ class Lagging(Container[Key]):
         return key in self._lags
 
     @property
-    def anyone(self) -> bool:
-        """Whether somebody lags."""
-        return bool(self._lags)
+    def catches_up(self) -> bool:
+        """Whether somebody lags whose journal can be read: whoever else does has to wait in any case."""
+        now_s = _now_s()
+        return any(lag.again_s <= now_s for lag in self._lags.values())
 
     @property
     def messages(self) -> int:
@@ -111,7 +112,8 @@ class Lagging(Container[Key]):
         Nobody's unless it is a flood, which lasts while somebody lags; then of whoever sent most, so that of so many
         messages one is left at least.
         """
-        if not self._lags and not self._is_flood(len(agents)):
+        crowded = self._is_flood(len(agents))
+        if not crowded and not self.catches_up:
             return set()
         sent = sorted(Counter(agents).items(), key=itemgetter(1))
         upto = itertools.accumulate(count for _, count in sent)
@@ -223,7 +225,7 @@ class Lagging(Container[Key]):
         """Beside the others: a long lag takes a while, and another renewal may go first."""
         try:
             with self._contained(key):
-                await self.trimming.renew(key, one)
+                await self.trimming.renew(key, one, share=_SHARE)
         finally:
             self._renewed.discard(key)
             self._woken.set()

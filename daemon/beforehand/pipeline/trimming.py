@@ -61,14 +61,14 @@ class Trimming:
         if one is not None and _hot_events(one) > self.loading.events:
             await self.renew(key, one)
 
-    async def renew(self, key: Key, one: Hot) -> bool:
-        """Give an agent another memory, folded anew. Raises JournalError.
+    async def renew(self, key: Key, one: Hot, *, share: float = 0.5) -> bool:
+        """Give an agent another memory, folded anew. share: of the time of a busy loop. Raises JournalError.
 
         False when the agent has yet another memory by then, or none.
         """
         async with self._one, one.remaking:
             with self.unstored.watch(key) as came:
-                give_way = Alternating(asyncio.get_running_loop().time)
+                give_way = Alternating(asyncio.get_running_loop().time, share)
                 memory, upto = await self.loading.trimmed(*key, give_way)
                 while self.hot.get(key) is one and len(_lacking(memory, came)) > _FOLDED_AT_ONCE:
                     upto = await self.loading.follow(memory, upto, give_way=give_way)

@@ -155,7 +155,7 @@ class Pipeline:
             began_s = self.clock.monotonic_s()
             with self._contained(scope):
                 await self._refresh(scope, nearest=nearest)
-            if self.memories.lagging.anyone:
+            if self.memories.lagging.catches_up:
                 await asyncio.sleep(_REST * (self.clock.monotonic_s() - began_s))
 
     async def _refresh(self, scope: Scope, *, nearest: bool) -> None:

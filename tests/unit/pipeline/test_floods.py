@@ -30,7 +30,7 @@ def test_feedback_that_was_deferred_finds_its_packet_before_that_is_on_disk():
         told = [item["id"] for item in packet["items"]]
         assert told
         world.say("feedback", packet=packet["id"], used=told)
-        await brokers.until(lambda: world.journal.state().last_position == 3 and not lag.anyone)
+        await brokers.until(lambda: world.journal.state().last_position == 3 and not lag._lags)
         memory = await world.pipeline.memories.of(RUN)
         importance = memory.timeline.columns.importance[0]
         recorded.set()
@@ -73,7 +73,7 @@ def test_an_agent_whose_journal_cannot_be_read_holds_nobody_else_up():
         world.journal.read = torn
         world.say("event", kind="note", id="e0", text="x")
         world.say("event", scope=OTHER, kind="note", id="e0", text="x")
-        await brokers.until(lambda: world.unacknowledged() == 0 and not lag.anyone)
+        await brokers.until(lambda: world.unacknowledged() == 0 and not lag._lags)
         world.disk.clear()
         world.say("event", kind="note", id="e1", text="x")
         for number in range(3):
@@ -95,7 +95,7 @@ def test_a_process_that_said_something_in_a_flood_stays_the_first_of_its_run():
         lag = lagging(world)
         world.disk.clear()
         world.say("event", kind="note", id="e1", text="x", epoch="first", seq=1)
-        await brokers.until(lambda: lag.anyone)
+        await brokers.until(lambda: lag._lags)
         world.say("step", step="s1", phase="begin", goal="book", epoch="second", seq=1)
         await world.hears("packet/s1")
         world.disk.set()
@@ -149,7 +149,7 @@ def test_a_journal_that_fails_behind_the_last_message_leaves_nobody_lagging():
         world.say("event", kind="note", id="e2", text="x")
         await waits.wait()
         await brokers.until(lambda: world.unacknowledged() == 0)
-        await brokers.until(lambda: not lag.anyone)
+        await brokers.until(lambda: not lag._lags)
         assert await ids(world) == ["e1", "e2"]
 
     async def refusing():
@@ -219,9 +219,9 @@ def test_who_waits_for_another_memory_is_not_asked_for_again_and_is_followed_aft
         await world.pipeline.memories.of(RUN)
         renew, asked = lag.trimming.renew, []
 
-        async def counted(key, one):
+        async def counted(key, one, **how):
             asked.append(key)
-            return await renew(key, one)
+            return await renew(key, one, **how)
 
         lag.trimming = SimpleNamespace(renew=counted)
         async with world.pipeline.memories.trimming._one:
