@@ -12,6 +12,13 @@ import brokers
 from processes import up
 
 AGENT = Path(__file__).parents[2] / "examples" / "sample_agent.py"
+HEARING = """
+import runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""What a shell starts behind it ignores Ctrl-C, and so do the children of that: this one does not."""
 
 
 def played(*flags, **environment):
@@ -46,7 +53,7 @@ def test_without_a_broker_it_goes_on_and_says_why():
 
 def test_ctrl_c_ends_it_without_a_traceback():
     flags = ["--host", "127.0.0.1", "--port", str(brokers.free_port()), "--deadline-ms", "50", "--every-s", "60"]
-    command = [sys.executable, "-u", AGENT, *flags]
+    command = [sys.executable, "-u", "-c", HEARING, AGENT, *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as agent:
         assert agent.stdout is not None
         assert any("calls pay()" in line for line in agent.stdout)
