@@ -53,6 +53,14 @@ def gated(world, *, at_end=False, agent="anna"):
     return gate, waits
 
 
+async def three_wait(world, lag):
+    """An agent says three notes that do not reach the disk, and lags."""
+    world.disk.clear()
+    for number in range(3):
+        world.say("event", kind="note", id=f"e{number}", text="x")
+    await brokers.until(lambda: AGENT in lag)
+
+
 async def settled(world, position):
     """Until the journal has so many messages, and each is acknowledged."""
     await brokers.until(lambda: world.journal.state().last_position == position and world.unacknowledged() == 0)

@@ -27,6 +27,7 @@ from beforehand.index.segmentation import forget_words
 from beforehand.index.shapes import forget_texts as forget_shapes
 from beforehand.memory.retention import Due, Retention
 from beforehand.messages.values import rfc3339
+from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Journal, Measures
 from beforehand.settings import JournalSettings
@@ -107,7 +108,7 @@ class Expiring:
             if expires_us <= now_us:
                 continue
             packets.clear(scope, step)
-            if (scope.tenant, scope.agent) in self.pipeline.memories.keeping.hot:
+            if key_of(scope) in self.pipeline.memories.keeping.hot:
                 self.pipeline.changes.note(scope)
 
     @contextmanager

@@ -47,8 +47,7 @@ class Changes:
         for run, session in memory.sessions.items():
             known = before.sessions.get(run)
             if known is None or known.position < session.position:
-                order = [] if known is None else known.itinerary.order
-                self.note(session.scope, [step for step in order if step not in session.itinerary.steps])
+                self.note(session.scope)
 
     def waits(self, key: Key) -> bool:
         """Whether a step of an agent waits for what was said before it."""

@@ -27,7 +27,7 @@ from beforehand.messages.interpretation import Interpretation, Use
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.allowance import Allowance
 from beforehand.pipeline.asking import Asked, of_event, of_run
-from beforehand.pipeline.hot import key_of
+from beforehand.pipeline.hot import Key, key_of
 from beforehand.pipeline.outcomes import Outcome
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Journal
@@ -66,7 +66,7 @@ class Interpreting:
     _waiting: OrderedDict[Wanted, None] = field(default_factory=OrderedDict)
     _asking: set[Wanted] = field(default_factory=set)
     _refused: Counter[Wanted] = field(default_factory=Counter)
-    _met: set[tuple[str, str]] = field(default_factory=set)
+    _met: set[Key] = field(default_factory=set)
     _new: list[Scope] = field(default_factory=list)
     _came: asyncio.Event = field(default_factory=asyncio.Event)
     _pause_s: float = 0.0
@@ -83,8 +83,8 @@ class Interpreting:
         for outcome in outcomes:
             if outcome.fault is None and not outcome.duplicate:
                 scope = outcome.entry.scope
-                if (scope.tenant, scope.agent) not in self._met:
-                    self._met.add((scope.tenant, scope.agent))
+                if key_of(scope) not in self._met:
+                    self._met.add(key_of(scope))
                     self._new.append(scope)
                     self._came.set()
                 self._consider(outcome.entry, outcome.session)
@@ -158,7 +158,7 @@ class Interpreting:
                         self.allowance.correct(0, row.entry.message.tokens, row.entry.received_us)
                 await asyncio.sleep(0)
         except JournalError as error:
-            self._met.discard((scope.tenant, scope.agent))
+            self._met.discard(key_of(scope))
             self._fail("journal", str(error))
 
     async def _interpret(self, wanted: Wanted) -> None:

@@ -13,7 +13,7 @@ from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.foreseen import Foreseen
-from beforehand.pipeline.hot import Key
+from beforehand.pipeline.hot import Key, key_of
 from beforehand.pipeline.runbook import Runbook
 
 Basis = tuple[Any, ...]
@@ -66,5 +66,5 @@ class Prepared:
     def forget(self, agent: Key | None = None) -> None:
         """What decides has changed, for everybody or an agent: none of these decisions holds."""
         for scope, step in list(self._kept):
-            if agent in {None, (scope.tenant, scope.agent)}:
+            if agent in {None, key_of(scope)}:
                 del self._kept[scope, step]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet
-from beforehand.pipeline.hot import Key
+from beforehand.pipeline.hot import Key, key_of
 
 Came = dict[int, tuple[Entry, Packet | None]]
 """Entries in the order in which they were folded, each with the packet that it rates, by the entry's identity."""
@@ -22,14 +22,14 @@ class Unstored:
 
     def folded(self, entry: Entry, rated: Packet | None) -> None:
         """A message that came was folded in."""
-        key = (entry.scope.tenant, entry.scope.agent)
+        key = key_of(entry.scope)
         self._on_the_way.setdefault(key, {})[id(entry)] = entry, rated
         if key in self._watched:
             self._watched[key][id(entry)] = entry, rated
 
     def settled(self, entry: Entry) -> None:
         """It is on disk, or will never be."""
-        key = (entry.scope.tenant, entry.scope.agent)
+        key = key_of(entry.scope)
         waiting = self._on_the_way.get(key, {})
         waiting.pop(id(entry), None)
         if not waiting:

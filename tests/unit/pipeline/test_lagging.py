@@ -11,7 +11,7 @@ from beforehand.errors import Unstorable
 from beforehand.lifecycle import health
 from beforehand.lifecycle.health import Health
 from beforehand.pipeline.lag import Lag
-from floods import AGENT, OTHER, caught_up, ids, lagging
+from floods import AGENT, OTHER, caught_up, ids, lagging, three_wait
 from memory_daemon import PLAN, RUN, playing
 
 
@@ -58,10 +58,7 @@ def test_in_a_flood_those_who_say_little_are_remembered_as_it_comes():
 def test_a_flood_lasts_while_somebody_lags():
     async def play(world):
         lag = lagging(world, at_once=2)
-        world.disk.clear()
-        for number in range(3):
-            world.say("event", kind="note", id=f"e{number}", text="x")
-        await brokers.until(lambda: AGENT in lag)
+        await three_wait(world, lag)
         assert lag.flooding([("shop", "ben")] * 2) == {("shop", "ben")}
         world.disk.set()
         await caught_up(world)
@@ -73,10 +70,7 @@ def test_a_flood_lasts_while_somebody_lags():
 def test_who_lags_since_its_journal_cannot_be_read_makes_no_flood_of_what_others_say():
     async def play(world):
         lag = lagging(world, at_once=2)
-        world.disk.clear()
-        for number in range(3):
-            world.say("event", kind="note", id=f"e{number}", text="x")
-        await brokers.until(lambda: AGENT in lag)
+        await three_wait(world, lag)
         lag._lags[AGENT].again_s = asyncio.get_running_loop().time() + 3_600
         assert lag.flooding([("shop", "ben")] * 2) == set()
         lag._lags[AGENT].again_s = 0.0
