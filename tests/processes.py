@@ -113,6 +113,11 @@ class Up:
             found = store.execute("SELECT key FROM messages WHERE channel = ? ORDER BY position", (channel,))
             return [key for (key,) in found]
 
+    def positions(self) -> set[int]:
+        """Where the journal holds a message of any channel, read beside the daemon."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True)) as store:
+            return {position for (position,) in store.execute("SELECT position FROM messages")}
+
 
 @contextlib.contextmanager
 def up(folder: Path, **options: Any) -> Iterator[Up]:
