@@ -143,7 +143,9 @@ class OrderedEvents:
     def during(self, from_us: int | None, to_us: int | None, run: int | None = None) -> RowArray:
         """Events with from_us <= at_us < to_us in the order of their times, ties by arrival. None: no bound."""
         rows = self._by_time.between(from_us, to_us, self._columns.at_us)
-        return rows if run is None else self._of_run(rows, run)
+        if run is None or self._runs.get(run, _EMPTY).size == self._all.size:
+            return rows
+        return self._of_run(rows, run)
 
     # --- steps ---
 
@@ -192,14 +194,15 @@ class OrderedEvents:
 
     def _of_run(self, rows: RowArray, run: int) -> RowArray:
         """Those of the rows that belong to the run."""
-        alone = self._runs.get(run, _EMPTY).size == self._all.size
-        return rows if alone else rows[self._columns.run[rows] == run]
+        return rows[self._columns.run[rows] == run]
 
     def _ordered(self, rows: RowArray, run: int | None) -> RowArray:
         """Those of the rows that belong to the run, in its order."""
         if run is not None:
-            rows = self._of_run(rows, run)
-            if not self._runs.get(run, _EMPTY).arrival:
+            strand = self._runs.get(run, _EMPTY)
+            if strand.size != self._all.size:
+                rows = self._of_run(rows, run)
+            if not strand.arrival:
                 return rows[np.argsort(self._columns.place[rows])]
         return rows if self._by_step.arrival else np.sort(rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ class SortedRows:
         "_bounds",
         "_late_rows",
         "_late_values",
+        "_ordered",
         "_rows",
         "_size",
         "_values",
@@ -43,8 +44,14 @@ class SortedRows:
         self._late_values: list[int] = []
         self._late_rows: list[int] = []
         self.greatest: int | None = None
+        self._ordered: tuple[NDArray[np.int64], NDArray[np.signedinteger]] | None = None
+        """Values and rows in order, made for a question, and the same for the next while nothing comes."""
         self._bounds = np.zeros(2, np.int64)
         self._bound_cells = self._bounds.data
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """All but what the next question makes anew: in a segment it would stand a second time."""
+        return None, {name: None if name == "_ordered" else getattr(self, name) for name in self.__slots__}
 
     @property
     def nbytes(self) -> int:
@@ -53,6 +60,7 @@ class SortedRows:
 
     def add(self, value: int, row: int, column: NDArray[np.signedinteger]) -> None:
         """Take the next row, whose value the column holds already."""
+        self._ordered = None  # at once: it would keep the cells of a column that has moved since
         grows = self.greatest is None or value >= self.greatest
         if grows:
             self.greatest = value
@@ -74,16 +82,25 @@ class SortedRows:
 
     def between(self, low: int | None, high: int | None, column: NDArray[np.int64]) -> RowArray:
         """Rows whose value v has low <= v < high, by (value, arrival). None: no bound."""
-        if self._late_rows:
-            self._merge()
+        ordered = self._ordered
+        if ordered is None:
+            ordered = self._ordered = self._in_order(column)
+        values, rows = ordered
         cells = self._bound_cells  # kept: an array of two numbers takes as long to make as to look for them
         cells[0] = _LEAST if low is None else low
         cells[1] = _LEAST if high is None else high
-        values = column if self.plain else self._values
-        start, stop = values[: self._size].searchsorted(self._bounds).tolist()
-        if high is None:
-            stop = self._size
-        return ascending.rows(start, stop) if self.plain else self._rows[start:stop].astype(np.int64)
+        start, stop = values.searchsorted(self._bounds).tolist()
+        found = rows[start : None if high is None else stop]
+        return found if self.plain else found.astype(np.int64)
+
+    def _in_order(self, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.signedinteger]]:
+        """All values and their rows, what came late among them."""
+        if self._late_rows:
+            self._merge()
+        size = self._size
+        if self.plain:
+            return column[:size], ascending.rows(0, size)
+        return self._values[:size], self._rows[:size]
 
     def _part(self, column: NDArray[np.signedinteger]) -> None:
         """Go on with arrays of our own."""
