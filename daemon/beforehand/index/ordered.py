@@ -194,7 +194,8 @@ class OrderedEvents:
 
     def _of_run(self, rows: RowArray, run: int) -> RowArray:
         """Those of the rows that belong to the run."""
-        return rows[self._columns.run[rows] == run]
+        own: RowArray = rows[self._columns.run[rows] == run]
+        return own
 
     def _ordered(self, rows: RowArray, run: int | None) -> RowArray:
         """Those of the rows that belong to the run, in its order."""
