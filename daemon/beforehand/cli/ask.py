@@ -27,6 +27,7 @@ from beforehand.cli.shared import (
     load,
     out,
     print_json,
+    read_name,
     tenant_and_agent,
 )
 from beforehand.client import connect
@@ -137,7 +138,8 @@ async def _packet(settings: Settings, named: str) -> PacketRecord:
         raise NotFound(f"no journal {settings.journal.path}.", "Name the daemon's journal with --journal or --config.")
     journal = SqliteJournal(settings.journal, RecordedMeasures())
     async with journal.open():
-        record = await (_newest(journal, named) if named.count("/") == len(_PLACE) - 1 else journal.packet(named))
+        of_step = named.count("/") == len(_PLACE) - 1
+        record = await (_newest(journal, named) if of_step else journal.packet(read_name(named, "packet")))
     if record is None:
         advice = "Copy `id` from the packet message, or name tenant/agent/run/step."
         raise NotFound(f"no packet {named!r} in {settings.journal.path}.", advice)
@@ -154,11 +156,12 @@ async def _newest(journal: SqliteJournal, named: str) -> PacketRecord | None:
 def _show_reply(reply: Reply) -> None:
     if reply.reason:
         err.print(reply.reason)
-    table = Table("channel", "at", "source", "text", box=None)
-    for item in reply.items:
-        at = f"{item.at:%Y-%m-%d %H:%M:%S}" if item.at else ""
-        table.add_row(item.channel, at, item.source or "", item.text)
-    out.print(table)
+    if reply.items:
+        table = Table("channel", "at", "source", "text", box=None)
+        for item in reply.items:
+            at = f"{item.at:%Y-%m-%d %H:%M:%S}" if item.at else ""
+            table.add_row(item.channel, at, item.source or "", item.text)
+        out.print(table)
     out.print(f"{len(reply.items)} of {reply.searched} events; {reply.status}")
 
 
@@ -182,11 +185,12 @@ def _show_decision(record: PacketRecord) -> None:
         )
     for fault in decision.get("faults", ()):
         out.print(f"rule {fault['name']} failed: {fault['problem']}")
-    names = ("passage", "found by", "rules", "model", "past use", "probability", "worth", "open needs", "left out")
-    table = Table(*names, box=None)
-    for row in _considered(decision["considered"]) if decision["considered"] else ():
-        table.add_row(*row)
-    out.print(table)
+    if decision["considered"]:
+        names = ("passage", "found by", "rules", "model", "past use", "probability", "worth", "open needs", "left out")
+        table = Table(*names, box=None)
+        for row in _considered(decision["considered"]):
+            table.add_row(*row)
+        out.print(table)
     out.print(
         f"{decision['candidates']} candidates from {decision['finds']} finds among {record.packet.searched} events"
     )

@@ -44,7 +44,7 @@ def export_to(
         tenant, name = (None, None) if agent is None else tenant_or_agent(agent)
         settings = load(config, journal={"path": existing(config, journal)})
         if file == _STANDARD:
-            lines = asyncio.run(_export(settings.journal, sys.stdout.buffer, tenant, name))
+            lines = asyncio.run(_export(settings.journal, _standard_output(), tenant, name))
         else:
             lines = _export_into(file, settings.journal, tenant, name)
     err.print(f"{lines:,} lines", soft_wrap=True)
@@ -71,6 +71,12 @@ def import_from(
     packets = f"{done.new_packets:,} of {done.packets:,} packets"
     letters = f"{done.dead_letters:,} dead letters"
     out.print(f"new: {messages}, {packets}, {letters}; the others were here already", soft_wrap=True)
+
+
+def _standard_output() -> BinaryIO:
+    if sys.stdout is None:
+        raise JournalError("standard output is closed.", "Name a file, or lead standard output into one.")
+    return sys.stdout.buffer
 
 
 def _export_into(file: Path, settings: JournalSettings, tenant: str | None, agent: str | None) -> int:

@@ -69,12 +69,12 @@ def tenant_and_agent(agent: str) -> tuple[str, str]:
     tenant, _, name = agent.partition("/")
     if not tenant or not name:
         raise NotFound(f"{agent!r} names no agent.", "Write tenant/agent, such as shop/anna.")
-    return _read(tenant, "tenant"), _read(name, "agent")
+    return read_name(tenant, "tenant"), read_name(name, "agent")
 
 
 def tenant_or_agent(named: str) -> tuple[str, str | None]:
     """The two parts of `tenant/agent`, or a tenant alone. Raises NotFound or Refusal."""
-    return tenant_and_agent(named) if "/" in named or not named else (_read(named, "tenant"), None)
+    return tenant_and_agent(named) if "/" in named or not named else (read_name(named, "tenant"), None)
 
 
 def spelled(tenant: str, agent: str) -> str:
@@ -82,13 +82,14 @@ def spelled(tenant: str, agent: str) -> str:
     return f"{topics.encode(tenant)}/{topics.encode(agent)}"
 
 
-def _read(part: str, field: str) -> str:
+def read_name(part: str, field: str) -> str:
+    """A name, also as topics spell it. Raises Refusal for one that no topic could have."""
     return topics.decode(part, field) if _SPELT.search(part) else part
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str) + b"\n")
+    """One JSON document on standard output; none where that is closed."""
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str))
 
 
 def _line(error: BaseException) -> str:

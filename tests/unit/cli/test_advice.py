@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import tomllib
 
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from beforehand import configuration
 from beforehand.backends.broker.embedded import HOST, free_port
 from beforehand.backends.journal.lock import journal_lock
-from beforehand.cli import doctor
+from beforehand.cli import ask, doctor
 from beforehand.cli.demo import RECORDING
 from beforehand.cli.main import app
 
@@ -77,6 +78,27 @@ def test_d8_a_status_without_a_broker_is_still_one_json_object():
     said = json.loads(result.stdout)
     assert said["state"] == "offline"
     assert "127.0.0.1" in said["reason"]
+
+
+def test_d8_a_host_that_no_broker_can_have_is_named():
+    said = json.loads(run("status", "--json", "--host", "a..b").stdout)
+    assert "a..b" in said["reason"]
+    assert "Correct broker.host." in said["reason"]
+
+
+def test_a_recall_that_fails_says_why_and_shows_no_table(monkeypatch):
+    monkeypatch.setattr(ask, "_RECALL_MS", 50.0)
+    result = run("recall", "shop/anna", "r", "what", "--port", free_port())
+    assert result.exit_code == 1
+    assert "no broker answers" in result.stderr
+    assert result.stdout == "0 of 0 events; error\n"
+
+
+def test_bytes_that_are_no_utf8_name_no_packet(tmp_path):
+    (tmp_path / "j.sqlite3").touch()
+    result = run("explain", os.fsdecode(b"p\xff"), "--journal", tmp_path / "j.sqlite3")
+    assert result.exit_code == 1
+    assert "error packet: the packet 'p\\udcff' does not decode to UTF-8" in result.stderr
 
 
 def test_d8_the_settings_shown_are_toml_that_can_be_loaded_again(tmp_path, monkeypatch):

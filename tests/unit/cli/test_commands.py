@@ -49,8 +49,8 @@ def test_what_a_command_logs_stands_beside_what_it_prints(capsys):
     assert "a segment is not used" in said.err
 
 
-def printed(*words, stdout=subprocess.PIPE, **environment):
-    command = [sys.executable, "-m", "beforehand", *words]
+def printed(*words, under=(), stdout=subprocess.PIPE, **environment):
+    command = [*under, sys.executable, "-m", "beforehand", *words]
     return subprocess.run(
         command, stdout=stdout, stderr=subprocess.PIPE, check=False, timeout=60, env={**os.environ, **environment}
     )
@@ -69,6 +69,23 @@ def test_a_full_disk_under_standard_output_is_one_line(words):
     assert done.returncode == 1
     assert done.stderr.startswith(b"error No space left on device.")
     assert b"Traceback" not in done.stderr
+
+
+CLOSED = ("sh", "-c", 'exec "$@" >&-', "sh")
+"""Takes standard output away, and goes on as the command behind it."""
+
+
+@pytest.mark.parametrize("words", [("models", "list", "--json"), ("config", "show")])
+def test_where_standard_output_is_closed_nothing_is_printed_and_nothing_fails(words):
+    done = printed(*words, under=CLOSED)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_export_to_a_closed_standard_output_says_so(tmp_path):
+    (tmp_path / "j.sqlite3").touch()
+    done = printed("export", "-", "--journal", tmp_path / "j.sqlite3", under=CLOSED)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"error standard output is closed.")
 
 
 def test_it_says_its_version():

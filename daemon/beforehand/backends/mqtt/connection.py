@@ -65,7 +65,7 @@ class Connection:
         """Connect. Raises BusUnavailable when trying again can help, BusError when only a person can."""
         try:
             connack = await self._wire.connect()
-        except aiomqtt.MqttError as error:
+        except (aiomqtt.MqttError, UnicodeError) as error:
             raise _unreachable(self.options.where, error) from None
         if connack is None:
             raise self._unavailable()
@@ -265,7 +265,9 @@ class Connection:
         return len(self._inbox) >= self.options.unread_high or self._inbox_bytes >= limits.ARRIVALS_BYTES_HIGH
 
 
-def _unreachable(where: str, error: aiomqtt.MqttError) -> BusError:
+def _unreachable(where: str, error: aiomqtt.MqttError | UnicodeError) -> BusError:
+    if isinstance(error, UnicodeError):
+        return BusError(f"{where} cannot be the name of a broker: {error}.", "Correct broker.host.")
     if isinstance(error.__context__, ssl.SSLCertVerificationError):
         return BusError(
             f"the certificate of the broker at {where} does not verify: {error.__context__.verify_message}.",
