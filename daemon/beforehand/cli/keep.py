@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import Progress
 
 from beforehand.backends.journal import copies
 from beforehand.backends.journal.keys import keys_of, store_of
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.repair import Repaired, faults_of, unreadable_of
 from beforehand.backends.journal.repair import repair as repair_journal
-from beforehand.cli.shared import Config, Journal, Json, advising, load, out, print_json
+from beforehand.backends.sealing import Seal
+from beforehand.cli.shared import Config, Journal, Json, advising, err, load, out, print_json
 from beforehand.errors import JournalError
 from beforehand.settings import JournalSettings
 
@@ -72,7 +74,7 @@ def repair(config: Config = None, journal: Journal = None, json: Json = False) -
         path = existing(config, journal)
         with journal_lock(path):
             damage, keys = faults_of(path), keys_of(settings_of(config, journal))
-            found = damage or [f"message {position} cannot be read" for position in unreadable_of(path, keys.seal)]
+            found = damage or [f"message {position} cannot be read" for position in read_through(path, keys.seal)]
             if found and not json:
                 out.print(f"{path}: {found[0]}", soft_wrap=True)
             repaired = repair_journal(path, keys) if found else None
@@ -100,6 +102,15 @@ def _tell(path: Path, repaired: Repaired) -> None:
     else:
         out.print("no message is lost", soft_wrap=True)
     out.print(f"the damaged files are kept as {repaired.kept}", soft_wrap=True)
+
+
+def read_through(journal: Path, seal: Seal) -> list[int]:
+    """Positions of messages that are no longer what was accepted; a terminal sees how far it is."""
+    with Progress(console=err, transient=True) as progress:
+        task = progress.add_task("messages", total=None)
+        return unreadable_of(
+            journal, seal, lambda position, last: progress.update(task, completed=position, total=last)
+        )
 
 
 def counted(rows: Mapping[str, int]) -> str:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from beforehand.backends.journal import SqliteJournal
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli import doctor
+from beforehand.cli import doctor, doctor_journal
 from beforehand.cli.main import app
 from beforehand.settings import JournalSettings
 from journal_samples import NOON_US, PAGE, entry, everything, overwrite, page_of
@@ -103,6 +103,17 @@ def test_doctor_names_damage_and_the_command_that_it_names_repairs_it():
     assert found("journal")[0]["state"] == "good"
 
 
+@pytest.mark.parametrize(("name", "position"), [("e150", 151), ("e299", 300)])
+def test_doctor_names_a_message_that_is_no_longer_what_was_accepted_and_repair_sets_it_aside(name, position):
+    whole = Path(JOURNAL).read_bytes()
+    overwrite(Path(JOURNAL), whole.index(f'"id":"{name}"'.encode()), f'"id":"{name[:-1]}\0"'.encode())
+    [finding] = found("journal")
+    assert (finding["state"], finding["detail"]) == ("bad", f"message {position} of {JOURNAL} cannot be read")
+    assert "`beforehand repair`" in finding["advice"]
+    assert "1 messages were damaged; they are among the dead letters" in run("repair").stdout
+    assert found("journal")[0]["state"] == "good"
+
+
 def test_a_repair_waits_for_no_daemon():
     damage()
     with journal_lock(Path(JOURNAL)):
@@ -161,15 +172,15 @@ def test_doctor_finds_a_daemon_that_stands_still():
 
 def test_doctor_finds_a_clock_that_was_set_back(monkeypatch):
     assert found("clock") == []
-    monkeypatch.setattr(doctor.time, "time", lambda: NOON_US / 1e6 - 3_600)
+    monkeypatch.setattr(doctor_journal.time, "time", lambda: NOON_US / 1e6 - 3_600)
     [finding] = found("clock")
     assert (finding["state"], "3,600 s in the future" in finding["detail"]) == ("warning", True)
 
 
 def test_doctor_finds_a_disk_that_is_full_or_read_only(monkeypatch):
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: SimpleNamespace(free=50_000_000))
+    monkeypatch.setattr(doctor_journal.shutil, "disk_usage", lambda _: SimpleNamespace(free=50_000_000))
     assert (found("disk")[0]["state"], "Make room" in found("disk")[0]["advice"]) == ("bad", True)
-    monkeypatch.setattr(doctor.os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    monkeypatch.setattr(doctor_journal.os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
     assert "read-only" in found("disk")[0]["detail"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +22,11 @@ from beforehand.messages.topics import Scope
 from beforehand.ports import DeadLetter
 
 _TABLES: Final = (messages, packets, dead_letters)
+_TEXTS: Final = {
+    table.name: [one.name for one in table.columns if isinstance(one.type, String)] for table in (messages, packets)
+}
+_AT_ONCE: Final = 1_000
+"""Rows of one query: between two, a daemon that runs can give the room of its log free."""
 _PAST_KNOWN: Final = 100_000
 """How far past the last readable row to look when nothing says where a table ends."""
 
@@ -53,11 +58,24 @@ def faults_of(journal: Path) -> list[str]:
     return found
 
 
-def unreadable_of(journal: Path, seal: Seal = UNSEALED) -> list[int]:
-    """Positions of messages that are no longer what was accepted, on pages that are whole. Reads all of them."""
+def unreadable_of(
+    journal: Path, seal: Seal = UNSEALED, told: Callable[[int, int], object] = lambda _position, _last: None
+) -> list[int]:
+    """Positions of messages that are no longer what was accepted, on pages that are whole. Reads all of them.
+
+    told: how far it has come, and how far it has to go; a million messages take 20 s. The daemon may run.
+    """
+    query = f"SELECT * FROM messages WHERE position > ? ORDER BY position LIMIT {_AT_ONCE}"  # noqa: S608  our own number
+    found: list[int] = []
     with contextlib.closing(files.connect(journal, "ro")) as source:
         source.row_factory, source.text_factory = sqlite3.Row, _text
-        return [row["position"] for row in source.execute("SELECT * FROM messages") if not _is_whole(row, seal)]
+        (last,) = source.execute("SELECT max(position) FROM messages").fetchone()
+        position = 0
+        while rows_read := source.execute(query, (position,)).fetchall():
+            found += [row["position"] for row in rows_read if not _is_whole(row, seal)]
+            position = rows_read[-1]["position"]
+            told(position, max(position, last))
+    return found
 
 
 def repair(journal: Path, keys: JournalKeys = NO_KEYS) -> Repaired:
@@ -177,7 +195,7 @@ def _is_whole(row: sqlite3.Row, seal: Seal) -> bool:
         rows.to_entry(_named(row), seal)
     except (JournalError, ValueError, TypeError, KeyError):
         return False
-    return _is_text(row, messages)
+    return _is_text(row, _TEXTS[messages.name])
 
 
 def _is_packet(row: sqlite3.Row, seal: Seal) -> bool:
@@ -185,7 +203,7 @@ def _is_packet(row: sqlite3.Row, seal: Seal) -> bool:
         rows.opened_packet(_named(row), seal)
     except (ValueError, TypeError):
         return False
-    return _is_text(row, packets)
+    return _is_text(row, _TEXTS[packets.name])
 
 
 def _text(raw: bytes) -> str | bytes:
@@ -196,9 +214,9 @@ def _text(raw: bytes) -> str | bytes:
         return raw
 
 
-def _is_text(row: sqlite3.Row, table: Table) -> bool:
+def _is_text(row: sqlite3.Row, names: Iterable[str]) -> bool:
     """Whether all ids of a row are text."""
-    return not any(isinstance(row[one.name], bytes) for one in table.columns if isinstance(one.type, String))
+    return not any(isinstance(row[name], bytes) for name in names)
 
 
 def _shown(value: Any) -> Any:
