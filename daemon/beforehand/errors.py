@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class BeforehandError(Exception):
     """Base of all errors; `str()` is one line: the problem, then the advice."""
@@ -122,7 +124,12 @@ class ModelRefused(BeforehandError):
 
 
 class RecordingError(BeforehandError):
-    """A file of recorded runs that cannot be read."""
+    """A file of recorded runs that cannot be read, or holds what a daemon would refuse."""
+
+    @classmethod
+    def refused(cls, which: str, field: str, problem: str, hint: str) -> Self:
+        """Of what a daemon would say of a message; which: where it stands in the file."""
+        return cls(f"{which}: {field}: {problem}.", f"A daemon asks: {hint}.")
 
 
 class ExperimentError(BeforehandError):

@@ -69,9 +69,7 @@ class Replay:
         entries, refused = self.door.read([arrival])
         for letter in (one.letter for one in refused if one.letter is not None):
             which = message.get("id", f"a message of the channel {channel}")
-            raise RecordingError(
-                f"run {scope.run!r}, {which}: {letter.field}: {letter.problem}.", f"A daemon asks: {letter.hint}."
-            )
+            raise RecordingError.refused(f"run {scope.run!r}, {which}", letter.field, letter.problem, letter.hint)
         return entries
 
     async def deliver(self, arrival: Arrival) -> list[Heard]:

@@ -11,6 +11,7 @@ from beforehand.messages.entry import Entry
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.gaps import Gaps
 from beforehand.pipeline.hot import Key
+from beforehand.pipeline.lagging import Listener
 from beforehand.pipeline.outcomes import can_wait
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.turns import Turns
@@ -18,7 +19,7 @@ from beforehand.ports import Clock
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Listener):
     """dirty: runs whose next step is to be prepared; behind: those whose steps after it are. `woken`: there is one."""
 
     packets: Packets

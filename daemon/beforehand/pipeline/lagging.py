@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final, Protocol
+from typing import Final
 
 import anyio
 import structlog
@@ -46,12 +46,12 @@ _FOLLOWED_AT_ONCE: Final = 1_024
 _AGAIN_S: Final = 0.5
 
 
-class Listener(Protocol):
-    """Is told what memory has caught up with."""
+class Listener:
+    """Is told what memory has caught up with. This one is not interested: no steps follow from what it hears."""
 
-    def waits(self, key: Key) -> bool:
+    def waits(self, key: Key) -> bool:  # noqa: ARG002  who listens may ask
         """Whether a step of the agent waits for it."""
-        ...
+        return False
 
     def came(self, entry: Entry, taken: Taken) -> None:
         """It took one more message."""
@@ -80,7 +80,7 @@ class Lagging(Container[Key]):
     grown: Callable[[Key], None]
     at_once: int = limits.FOLDED_AT_ONCE
     patience_s: float = _PATIENCE_S
-    listener: Listener | None = None
+    listener: Listener = field(default_factory=Listener)
     _lags: dict[Key, Lag] = field(default_factory=dict)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _crowded_since_s: float | None = None
@@ -156,14 +156,13 @@ class Lagging(Container[Key]):
         lag = self._lags.get(key)
         if lag is not None:
             lag.followed(upto)
-            if self.listener is not None:
-                self.listener.replaced(before, memory)
+            self.listener.replaced(before, memory)
             self._look(key, lag)
 
     def forget(self, key: Key) -> None:
         """The agent has left memory: its next first touch reads everything."""
         lag = self._lags.pop(key, None)
-        if lag is not None and self.listener is not None:
+        if lag is not None:
             for scope in lag.runs:
                 self.listener.left(scope)
 
@@ -171,8 +170,7 @@ class Lagging(Container[Key]):
         """End a lag that is over; else there may be something to follow."""
         if lag.is_over:
             del self._lags[key]
-            if self.listener is not None:
-                self.listener.caught_up(key)
+            self.listener.caught_up(key)
         elif lag.can_follow:
             self._woken.set()
 
@@ -209,8 +207,7 @@ class Lagging(Container[Key]):
         return min(able, key=self._rank, default=None)
 
     def _rank(self, key: Key) -> tuple[bool, int]:
-        waits = self.listener is not None and self.listener.waits(key)
-        return not waits, self._lags[key].messages
+        return not self.listener.waits(key), self._lags[key].messages
 
     def _is_held(self, key: Key) -> bool:
         """Whether another memory is being made for an agent: that one reads the journal itself."""
@@ -267,8 +264,7 @@ class Lagging(Container[Key]):
             nonlocal folded
             folded += 1
             lag.followed(position)
-            if self.listener is not None:
-                self.listener.came(entry, taken)
+            self.listener.came(entry, taken)
             if folded % _LOOKED_EVERY:
                 return True
             self.grown(key)

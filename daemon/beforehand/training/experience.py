@@ -123,9 +123,7 @@ def _valid(model: type[_Model], fields: Mapping[str, Any], which: str) -> _Model
         return model.model_validate(fields)
     except ValidationError as error:
         refused = refusal(model, error)
-        raise RecordingError(
-            f"{which}: {refused.field}: {refused.problem}.", f"A daemon asks: {refused.advice}."
-        ) from None
+        raise RecordingError.refused(which, refused.field, refused.problem, refused.advice) from None
 
 
 def _take(flows: Flows, session: Session, channel: Channel, fields: Mapping[str, Any], message_id: str) -> None:
