@@ -48,7 +48,7 @@ _ORIGINS: Final = (*get_args(Role), UNKNOWN)
 
 @dataclass(slots=True)
 class Report:
-    """What was erased, what was searched, and what is left. verified: nothing is."""
+    """What was erased, what was searched, and what is left. verified: nothing is. seconds: of the search."""
 
     whom: dict[str, Any]
     messages: int
@@ -106,12 +106,18 @@ def forget(
         whom = replace(whom, due=_due(settings)) if expired else whom
         with journal_lock(settings.journal.path):
             keys = keys_of(settings.journal)
-            planned = erasing.erase(settings.journal.path, whom, _now(), keys, try_only=True)
-            if dry_run or not (yes or _agreed(planned, whom)):
-                _tell_plan(planned, json=json)
+
+            def agreed(planned: Erased) -> bool:
+                wanted = not dry_run and (yes or _wanted(planned, whom))
+                if wanted:
+                    _drop_segments(settings, planned)
+                return wanted
+
+            done = erasing.erase(settings.journal.path, whom, _now(), keys, agreed)
+            if not done.made:
+                _tell_plan(done, json=json)
                 return
-            _drop_segments(settings, planned)
-            report = asyncio.run(_forget(settings, state, whom, keys))
+            report = asyncio.run(_proved(settings, state, whom, done, keys))
     if json:
         print_json(asdict(report))
     else:
@@ -150,10 +156,9 @@ def _drop_segments(settings: Settings, planned: Erased) -> None:
             kept.drop(tenant, agent)
 
 
-async def _forget(settings: Settings, state: Path, whom: Whom, keys: JournalKeys) -> Report:
-    """Journal first, then the broker, then the search."""
+async def _proved(settings: Settings, state: Path, whom: Whom, done: Erased, keys: JournalKeys) -> Report:
+    """What the journal has no more is cleared from the broker; then the search."""
     began_s, path = time.monotonic(), settings.journal.path
-    done = erasing.erase(path, whom, _now(), keys)
     meant = {**asdict(replace(whom, due=None)), "due": whom.due is not None}
     report = Report(meant, done.messages, done.packets, done.dead_letters, done.keys)
     try:
@@ -197,7 +202,7 @@ async def _clear(settings: Settings, state: Path, whom: Whom, done: Erased, repo
         report.left |= {topic: 1 for topic, payload in left.items() if any(mark in payload for mark in done.marks)}
 
 
-def _agreed(planned: Erased, whom: Whom) -> bool:
+def _wanted(planned: Erased, whom: Whom) -> bool:
     named = "/".join(whom.names) or f"{len(planned.agents):,} agents"
     return typer.confirm(f"Erase {planned.messages:,} messages of {named}? It cannot be undone.", err=True)
 

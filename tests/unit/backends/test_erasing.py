@@ -24,6 +24,10 @@ OTHER_RUN = Scope("shop", "clerk", "r2")
 OTHER_AGENT = Scope("shop", "anna", "r1")
 
 
+def refused(_):
+    return False
+
+
 @pytest.fixture
 def journal(tmp_path):
     path = tmp_path / "journal.sqlite3"
@@ -162,7 +166,7 @@ def test_e1_of_three_the_second_is_erased_and_a_fourth_is_found_beside_the_other
 
 
 def test_twice_is_as_good_as_once_and_a_trial_changes_nothing(journal):
-    assert erase(journal, SUBJECT, AT, try_only=True).messages == 5
+    assert erase(journal, SUBJECT, AT, agreed=refused).messages == 5
     assert "Wilhelmina" in texts(remembered(journal))[0]
     assert erase(journal, SUBJECT, AT).messages == 5
     assert erase(journal, SUBJECT, AT).messages == 0

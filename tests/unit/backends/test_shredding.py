@@ -26,6 +26,10 @@ NAMED = "customer-42 lives at the mill"
 OTHER = "order W77 goes to the depot"
 
 
+def refused(_):
+    return False
+
+
 @pytest.fixture
 def settings(tmp_path):
     """A sealed journal: two messages of the subject, one of another, each with vector, packet and dead letter."""
@@ -111,7 +115,7 @@ def test_what_others_say_of_the_subject_is_found_in_a_sealed_journal_and_not_in_
 
 def test_a_trial_destroys_nothing(settings):
     before = keys_of(settings).store
-    assert erase(settings.path, SUBJECT, AT, keys_of(settings), try_only=True).keys == 0
+    assert erase(settings.path, SUBJECT, AT, keys_of(settings), refused).keys == 0
     assert keys_of(settings).store == before
 
 
@@ -148,7 +152,7 @@ def test_several_erasures_with_the_same_keys_destroy_what_one_would(settings):
 
 def test_an_erasure_that_ended_after_its_keys_were_destroyed_left_nothing_to_read(settings):
     keys = keys_of(settings)
-    erase(settings.path, SUBJECT, AT, keys, try_only=True)
+    erase(settings.path, SUBJECT, AT, keys, refused)
     assert keys.destroy() > 0
     assert asyncio.run(held(settings))[0] == ["", OTHER, NAMED[::-1], ""]
     assert erase(settings.path, SUBJECT, AT, keys_of(settings)).messages == 0

@@ -9,24 +9,56 @@ from beforehand.backends.journal import erasing
 from beforehand.cli.main import app
 from forgetting import entry, written
 
-WORDS = ["forget", "shop/clerk", "--subject", "anna", "--yes", "--journal"]
+WORDS = ["forget", "shop/clerk", "--subject", "anna", "--journal"]
 
 
-@pytest.mark.parametrize("dry", [False, True])
-def test_segments_go_before_the_journal_is_touched_and_stay_where_it_is_only_counted(tmp_path, monkeypatch, dry):
-    journal = tmp_path / "journal.sqlite3"
-    written(journal, [entry(subject_ids=["anna"], text="I am Anna.")])
-    dropped = []
-    monkeypatch.setattr("beforehand.backends.segments.SegmentFolder.drop", lambda _, *key: dropped.append(key))
-    erase = erasing.erase
+ANNA = erasing.Whom("shop", "clerk", None, "anna")
 
-    def cut_off(*given, try_only=False):
-        if not try_only:
-            raise KeyboardInterrupt
-        return erase(*given, try_only=True)
 
-    monkeypatch.setattr(erasing, "erase", cut_off)
-    CliRunner().invoke(app, [*WORDS, str(journal), *(["--dry-run"] if dry else [])])
-    assert dropped == ([] if dry else [("shop", "clerk")])
-    again = erase(journal, erasing.Whom("shop", "clerk", None, "anna"), "2026-03-01T00:00:00Z", try_only=True)
-    assert again.messages == 1
+@pytest.fixture
+def journal(tmp_path):
+    path = tmp_path / "journal.sqlite3"
+    written(path, [entry(subject_ids=["anna"], text="I am Anna.")])
+    return path
+
+
+@pytest.fixture
+def dropped(monkeypatch):
+    """The agents whose segments were dropped."""
+    agents = []
+    monkeypatch.setattr("beforehand.backends.segments.SegmentFolder.drop", lambda _, *key: agents.append(key))
+    return agents
+
+
+def left(journal) -> int:
+    return erasing.erase(journal, ANNA, "2026-03-01T00:00:00Z", agreed=lambda _: False).messages
+
+
+def test_segments_go_before_the_journal_is_touched(journal, dropped, monkeypatch):
+    def cut_off(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(erasing.JournalKeys, "destroy", cut_off)
+        CliRunner().invoke(app, [*WORDS, str(journal), "--yes"])
+    assert dropped == [("shop", "clerk")]
+    assert left(journal) == 1
+
+
+@pytest.mark.parametrize(("flags", "answer"), [(["--dry-run"], None), ([], "n"), ([], None)])
+def test_what_is_only_counted_or_not_agreed_to_changes_nothing(journal, dropped, flags, answer):
+    before = journal.read_bytes()
+    CliRunner().invoke(app, [*WORDS, str(journal), *flags], input=answer)
+    assert dropped == []
+    assert journal.read_bytes() == before
+    assert left(journal) == 1
+
+
+def test_the_journal_is_read_once_to_ask_and_to_erase(journal, dropped, monkeypatch):
+    read = []
+    chosen = erasing.choosing.chosen
+    monkeypatch.setattr(erasing.choosing, "chosen", lambda *given: read.append(given[1]) or chosen(*given))
+    said = CliRunner().invoke(app, [*WORDS, str(journal), "--state", str(journal.parent / "state")], input="y")
+    assert "Erase 1 messages of shop/clerk?" in said.stderr
+    assert "erased 1 messages" in said.stdout
+    assert len(read) == 1

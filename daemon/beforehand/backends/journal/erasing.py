@@ -39,7 +39,7 @@ Change = tuple[str, tuple[Any, ...]]
 
 @dataclass(slots=True)
 class Erased:
-    """What an erasure did, or would do. agents: whom it was about, as (tenant, agent).
+    """What an erasure did, or would do where it is not `made`. agents: whom it was about, as (tenant, agent).
 
     told: steps whose packet may stand on its topic, and when that expires, microseconds since 1970.
     keys: how many were destroyed.
@@ -53,23 +53,28 @@ class Erased:
     keys: int = 0
     told: dict[tuple[Scope, str], int] = field(default_factory=dict)
     marks: list[bytes] = field(default_factory=list)
+    made: bool = False
 
 
-def erase(path: Path, whom: Whom, at: str, keys: JournalKeys = NO_KEYS, *, try_only: bool = False) -> Erased:
+def erase(
+    path: Path, whom: Whom, at: str, keys: JournalKeys = NO_KEYS, agreed: Callable[[Erased], bool] = lambda _: True
+) -> Erased:
     """Empty what is about `whom`; at: RFC 3339. The caller holds the journal's lock. Twice is as good as once.
 
     keys: those of what is erased are destroyed, before the journal is changed.
-    try_only: nothing is changed. Raises JournalError when there is nothing of tenant or agent, or the file or the keys
-    cannot be used; then nothing is changed either.
+    agreed: is told what would be done before anything is; where it says no, nothing is changed. Raises JournalError
+    when there is nothing of tenant or agent, or the file or the keys cannot be used; then nothing is changed either.
     """
     with _opened(path, "rw", keys) as connection:
         connection.execute("BEGIN IMMEDIATE")
         done = _erase(connection, whom, at)
-        if not try_only:
-            done.keys = keys.destroy()
-        connection.execute("ROLLBACK" if try_only else "COMMIT")
-        if not try_only:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if not agreed(done):
+            connection.execute("ROLLBACK")
+            return done
+        done.keys = keys.destroy()
+        connection.execute("COMMIT")
+        done.made = True
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return done
 
 
