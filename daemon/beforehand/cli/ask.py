@@ -23,6 +23,7 @@ from beforehand.cli.shared import (
     Journal,
     Json,
     advising,
+    awaited,
     err,
     load,
     out,
@@ -55,7 +56,7 @@ def add_to(app: typer.Typer) -> None:
 def status(config: Config = None, host: Host = None, port: Port = None, json: Json = False) -> None:
     """What the daemon says of itself. Exit code 0 when it is online, 1 otherwise."""
     with advising():
-        said = asyncio.run(_status(load(config, broker={"host": host, "port": port})))
+        said = awaited(_status(load(config, broker={"host": host, "port": port})))
     if json:
         print_json(said.model_dump(mode="json"))
     else:
@@ -81,7 +82,7 @@ def recall(
     with advising():
         tenant, name = tenant_and_agent(agent)
         settings = load(config, broker={"host": host, "port": port})
-        reply = asyncio.run(_recall(settings, (tenant, name, run), query, mode=mode, k=k))
+        reply = awaited(_recall(settings, (tenant, name, run), query, mode=mode, k=k))
     if json:
         print_json(reply.model_dump(mode="json"))
     else:
@@ -101,7 +102,7 @@ def explain(
     """Why a packet says what it says: every rule that fired, every candidate, the whole arithmetic."""
     with advising():
         settings = load(config, journal={"path": journal})
-        record = asyncio.run(_packet(settings, packet))
+        record = awaited(_packet(settings, packet))
     if json:
         print_json({"packet": record.packet.model_dump(mode="json"), "decision": dict(record.decision)})
         return

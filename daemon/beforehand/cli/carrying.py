@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.keep import existing, path_of
-from beforehand.cli.shared import Config, Journal, Json, advising, err, load, out, print_json, tenant_or_agent
+from beforehand.cli.shared import Config, Journal, Json, advising, awaited, err, load, out, print_json, tenant_or_agent
 from beforehand.errors import JournalError
 from beforehand.settings import JournalSettings
 
@@ -44,7 +43,7 @@ def export_to(
         tenant, name = (None, None) if agent is None else tenant_or_agent(agent)
         settings = load(config, journal={"path": existing(config, journal)})
         if file == _STANDARD:
-            lines = asyncio.run(_export(settings.journal, _standard_output(), tenant, name))
+            lines = awaited(_export(settings.journal, _standard_output(), tenant, name))
         else:
             lines = _export_into(file, settings.journal, tenant, name)
     err.print(f"{lines:,} lines", soft_wrap=True)
@@ -63,7 +62,7 @@ def import_from(
     with advising():
         settings = load(config, journal={"path": path_of(config, journal)})
         with journal_lock(settings.journal.path):
-            done = asyncio.run(_import(settings.journal, file))
+            done = awaited(_import(settings.journal, file))
     if json:
         print_json(asdict(done))
         return
@@ -87,7 +86,7 @@ def _export_into(file: Path, settings: JournalSettings, tenant: str | None, agen
     part.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-            lines = asyncio.run(_export(settings, opened, tenant, agent))
+            lines = awaited(_export(settings, opened, tenant, agent))
             opened.flush()
             os.fsync(opened.fileno())
         os.link(part, file)  # unlike a rename, it never replaces a file that has come meanwhile

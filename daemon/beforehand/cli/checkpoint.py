@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from beforehand.cli.shared import (
     Journal,
     Json,
     advising,
+    awaited,
     load,
     out,
     print_json,
@@ -53,7 +53,7 @@ def list_checkpoints(
     """How far each agent's checkpoint reaches, and whether its next first touch would use it. The daemon may run."""
     with advising():
         settings = load(config, journal={"path": existing(config, journal)})
-        found = asyncio.run(_listed(settings, agents or []))
+        found = awaited(_listed(settings, agents or []))
     if json:
         print_json(found)
         return
@@ -73,7 +73,7 @@ def verify(agents: _Agents = None, config: Config = None, journal: Journal = Non
     """
     with advising():
         settings = load(config, journal={"path": existing(config, journal)})
-        rows = asyncio.run(_verified(settings, agents or []))
+        rows = awaited(_verified(settings, agents or []))
     if json:
         print_json(rows)
     else:

@@ -16,7 +16,7 @@ from rich.text import Text
 from beforehand import assembly, shipped
 from beforehand.backends.embedders import StaticEmbedder
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Json, advising, out, print_json
+from beforehand.cli.shared import Json, advising, awaited, out, print_json
 from beforehand.client import Run, Told, connect
 from beforehand.lifecycle.serve import broker_for, running
 from beforehand.messages.outbound import Item, Packet
@@ -77,7 +77,7 @@ def demo(
                 "policy": {"budget_tokens": budget},
             }
         )
-        score = asyncio.run(_play(settings, Path(folder), read(file)[0], pace, quiet=json))
+        score = awaited(_play(settings, Path(folder), read(file)[0], pace, quiet=json))
     if json:
         print_json(asdict(score))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 import urllib.error
@@ -25,7 +24,7 @@ from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.cli import doctor_journal
 from beforehand.cli.doctor_journal import Finding
-from beforehand.cli.shared import FAILED, Config, Journal, Json, advising, load, out, print_json
+from beforehand.cli.shared import FAILED, Config, Journal, Json, advising, awaited, load, out, print_json
 from beforehand.errors import AnswerRefused, BeforehandError, LanguageModelError
 from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.memory import prompts
@@ -87,7 +86,7 @@ def _broker(settings: Settings) -> Iterator[Finding]:
         await connection.open()
         await connection.close()
 
-    asyncio.run(reach())
+    awaited(reach())
     yield Finding("broker", "good", f"reached {named.host or named.socket}")
 
 
@@ -158,7 +157,7 @@ def _language_model(settings: Settings) -> Iterator[Finding]:
         return
     began_s = time.monotonic()
     try:
-        found, unbound = asyncio.run(_read(model))
+        found, unbound = awaited(_read(model))
     except (LanguageModelError, AnswerRefused) as error:
         advice = error.advice or "Another model may answer in JSON; nothing waits for it."
         yield Finding("language model", "warning", error.problem, advice)

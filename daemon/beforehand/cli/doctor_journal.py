@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import time
@@ -19,6 +18,7 @@ from beforehand.backends.journal.sqlite import SqliteJournal
 from beforehand.backends.locks import is_stopped
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.keep import counted, read_through
+from beforehand.cli.shared import awaited
 from beforehand.errors import KeysUnusable
 from beforehand.settings import Settings
 
@@ -106,7 +106,7 @@ def journal(settings: Settings) -> Iterator[Finding]:
             advice = "Stop the daemon, then `beforehand repair`, or `beforehand restore FILE` when there is a backup."
             yield Finding("journal", "bad", damage, advice)
             return
-        last, received_us, kept = asyncio.run(_looked_into(settings))
+        last, received_us, kept = awaited(_looked_into(settings))
     except KeysUnusable:
         return  # `keys` has said so
     yield Finding("journal", "good", f"{last} messages in {path}, every page is whole, and every message can be read")

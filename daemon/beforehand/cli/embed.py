@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 from rich.progress import Progress
 
 from beforehand import assembly
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Journal, Json, advising, err, load, out, print_json
+from beforehand.cli.shared import Config, Journal, Json, advising, awaited, err, load, out, print_json
 from beforehand.errors import NotFound
 from beforehand.messages.topics import Scope
 from beforehand.settings import Settings
@@ -30,7 +28,7 @@ def embed(config: Config = None, journal: Journal = None, json: Json = False) ->
                 f"there is no journal {settings.journal.path}.", "Set journal.path, or start `beforehand up`."
             )
         with journal_lock(settings.journal.path):
-            kept = asyncio.run(_embedded(settings))
+            kept = awaited(_embedded(settings))
     if json:
         print_json(kept)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from beforehand import assembly
 from beforehand.backends import rule_files
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
+from beforehand.cli.shared import Config, Json, advising, awaited, err, load, out, print_json
 from beforehand.errors import NotFound
 from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.settings import Settings
@@ -74,8 +73,8 @@ def command(
         chosen = [replace(run, silent=not needs) for run in (*lived, *counted)]
         how = {"view": view, "seed": seed, "life": life, "after": len(lived) + after}
         budgets = budget or _BUDGETS
-        scores = asyncio.run(_evaluate(settings, chosen, setting, policy or [], budgets, how))
-        leads = [asyncio.run(_lead(settings, chosen, setting, tokens, how)) for tokens in budgets] if lead else []
+        scores = awaited(_evaluate(settings, chosen, setting, policy or [], budgets, how))
+        leads = [awaited(_lead(settings, chosen, setting, tokens, how)) for tokens in budgets] if lead else []
     rows = [{"policy": who, "budget": tokens, **score.summary()} for (who, tokens), score in scores.items()]
     told = [{"budget": tokens, **one.summary()} for tokens, one in zip(budgets, leads, strict=False)]
     if json:

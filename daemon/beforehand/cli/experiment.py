@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +14,7 @@ from rich.text import Text
 from beforehand import assembly
 from beforehand.backends.experiment_files import Register, find, read
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Journal, Json, advising, load, out, print_json
+from beforehand.cli.shared import Config, Journal, Json, advising, awaited, load, out, print_json
 from beforehand.errors import ExperimentError
 from beforehand.experiment.definition import Started
 
@@ -102,7 +101,7 @@ def report(
     """What an experiment shows so far, with a verdict: ship, stop, continue, or that nothing can be concluded."""
     with advising():
         settings = load(config, journal={"path": journal})
-        told = asyncio.run(_analysis().reported(settings, experiment))
+        told = awaited(_analysis().reported(settings, experiment))
         if html is not None:
             html.write_text(_analysis().page(told), encoding="utf-8")
     if json:
@@ -161,7 +160,7 @@ def simulate(
     with advising():
         settings = load(config, policy={"budget_tokens": budget})
         plan = (effect, units, first_look, every, alpha, experiments)
-        told = asyncio.run(_analysis().simulated(settings, file, runs, view, seed, plan))
+        told = awaited(_analysis().simulated(settings, file, runs, view, seed, plan))
     _tell(told, json=json)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
@@ -15,7 +14,18 @@ from rich.table import Table
 from beforehand.backends.clocks import SystemClock
 from beforehand.cli.journals import entries
 from beforehand.cli.keep import existing
-from beforehand.cli.shared import Agent, Config, Journal, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import (
+    Agent,
+    Config,
+    Journal,
+    Json,
+    advising,
+    awaited,
+    load,
+    out,
+    print_json,
+    tenant_and_agent,
+)
 from beforehand.errors import NotFound
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.claims import Claim
@@ -103,7 +113,7 @@ def _read(config: Path | None, journal: Path | None, agent: str) -> tuple[AgentM
             if at is not None:
                 erased[at] += 1
 
-    asyncio.run(fold())
+    awaited(fold())
     if not memory.sessions:
         raise NotFound(f"{settings.journal.path} has nothing of {agent}.", "Look at the names: they are of the topics.")
     return memory, erased

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from beforehand.cli.shared import (
     Json,
     State,
     advising,
+    awaited,
     load,
     out,
     print_json,
@@ -117,7 +117,7 @@ def forget(
             if not done.made:
                 _tell_plan(done, json=json)
                 return
-            report = asyncio.run(_proved(settings, state, whom, done, keys))
+            report = awaited(_proved(settings, state, whom, done, keys))
     if json:
         print_json(asdict(report))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime
 from math import isfinite
 from typing import Annotated, Any
@@ -12,7 +11,18 @@ from rich.text import Text
 from rich.tree import Tree
 
 from beforehand.cli.journals import entries
-from beforehand.cli.shared import Agent, Config, Journal, Json, advising, load, out, print_json, tenant_and_agent
+from beforehand.cli.shared import (
+    Agent,
+    Config,
+    Journal,
+    Json,
+    advising,
+    awaited,
+    load,
+    out,
+    print_json,
+    tenant_and_agent,
+)
 from beforehand.errors import NotFound
 from beforehand.index.timeline import TreeRow
 from beforehand.memory.agent import AgentMemory
@@ -38,7 +48,7 @@ def timeline(
 ) -> None:
     """The segment tree over the events: ranges, times, errors, actions, importance and tools. The daemon may run."""
     with advising():
-        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), agent, run))
+        memory = awaited(agent_memory(load(config, journal={"path": journal}), agent, run))
     rows = memory.timeline.render(depth)
     tools = memory.codes.words("tool")
     if json:
@@ -57,7 +67,7 @@ def reflections(
 ) -> None:
     """What steps and runs taught: what was tried, what came of it, what to do otherwise. The daemon may run."""
     with advising():
-        memory = asyncio.run(agent_memory(load(config, journal={"path": journal}), agent, run))
+        memory = awaited(agent_memory(load(config, journal={"path": journal}), agent, run))
     found = memory.reflections.all()
     if json:
         print_json({"agent": agent, "run": run, "reflections": [_lesson(one, memory) for one in found]})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from rich.table import Column, Table
 
 from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.shared import Config, Json, advising, err, load, out, print_json
+from beforehand.cli.shared import Config, Json, advising, awaited, err, load, out, print_json
 from beforehand.errors import NotFound
 from beforehand.messages.topics import Scope
 from beforehand.replay import Replay
@@ -46,7 +45,7 @@ def replay(
                 f"no run is left to play: {file} has {len(known)}.", f"Let --skip be less than {len(known)}."
             )
         seen = settings.policy.window_events
-        played = asyncio.run(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, seen))
+        played = awaited(_play_all(assembly.replay(settings, RecordedMeasures()), chosen, seen))
     if json:
         print_json([_row(run, one) for run, one in played])
     else:

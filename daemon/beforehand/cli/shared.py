@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import orjson
 import typer
@@ -19,6 +21,8 @@ from beforehand.cli.screen import Screen
 from beforehand.errors import BeforehandError, NotFound
 from beforehand.messages import topics
 from beforehand.settings import Settings
+
+_Answer = TypeVar("_Answer")
 
 FAILED = 1
 MISUSED = 2
@@ -53,6 +57,30 @@ def advising() -> Iterator[None]:
         for line in dict.fromkeys(map(_line, _leaves(group))):
             err.print(Text.assemble(("error", "bold red"), f" {line}"), soft_wrap=True)
         raise SystemExit(FAILED) from None
+
+
+def awaited(work: Coroutine[Any, Any, _Answer]) -> _Answer:
+    """As `asyncio.run`; Ctrl-C waits until there is a whole event loop: of half of one Python tells a traceback."""
+    runner = asyncio.Runner()
+    try:
+        with _interrupted_after():
+            runner.get_loop()
+        return runner.run(work)
+    finally:
+        runner.close()
+        work.close()  # which it is, unless it was never begun
+
+
+@contextmanager
+def _interrupted_after() -> Iterator[None]:
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def load(config: Path | None, **flags: Any) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -19,7 +18,7 @@ from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.registry import CARD, Registry
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.journals import settings_at
-from beforehand.cli.shared import FAILED, Config, advising, err, load, out
+from beforehand.cli.shared import FAILED, Config, advising, awaited, err, load, out
 from beforehand.errors import NotFound
 from beforehand.lifecycle.models_in_use import trigger_model
 from beforehand.ports import Model
@@ -74,7 +73,7 @@ def command(
             counts = {Setting.SINGLE: len(chosen) - half, Setting.INTERLEAVED: quarter, Setting.LIVES: half - quarter}
             sources.append(Source(file.stem.removesuffix(".jsonl"), chosen, counts))
         held_against = trigger_model(settings)
-        learned = asyncio.run(_learned(journals, settings.journal))
+        learned = awaited(_learned(journals, settings.journal))
         recipe, named = Recipe(seed=seed), name or into.name
         wrote = train(sources, into, named, recipe, held_against, learned=learned, fit=fit, keep=keep, force=force)
         if wrote and promote:
@@ -102,7 +101,7 @@ def train(
     without: a source that is collected and not fitted; only the names of its tools serve the others as strangers.
     """
     into.mkdir(parents=True, exist_ok=True)  # a place that cannot be written is said before the work
-    studied = asyncio.run(_study(sources, recipe.seed, keep))
+    studied = awaited(_study(sources, recipe.seed, keep))
     lessons = [*(one for one in studied if one.source != without), *learned]
     made = make(lessons, recipe, current, fit)
     passes, said = verdict(made.report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,7 @@ from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.inspecting import agent_memory, inspect_app
-from beforehand.cli.shared import Agent, Config, Journal, Json, advising, load, out, print_json
+from beforehand.cli.shared import Agent, Config, Journal, Json, advising, awaited, load, out, print_json
 from beforehand.memory.session import Session
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weights import Node
@@ -45,7 +44,7 @@ def tree(
     """The weighted tree of a run: what hangs below which step, what it weighs, what is archived. The daemon may run."""
     with advising():
         settings = load(config, journal={"path": journal})
-        memory = asyncio.run(agent_memory(settings, agent, run))
+        memory = awaited(agent_memory(settings, agent, run))
         session = memory.session(run)
         grown = Trees(growth_of(settings.memory)).of(memory, session)
     active = grown.at(session.itinerary.current)
@@ -81,7 +80,7 @@ def measure(
         rows = []
         for most in live or [settings.memory.tree_live_nodes]:
             growth = Growth(growth_of(settings.memory).weights, most)
-            counted = asyncio.run(_forgetting(settings, chosen, setting, growth, seed))
+            counted = awaited(_forgetting(settings, chosen, setting, growth, seed))
             rows.append({"live_nodes": most, **asdict(counted), "forgotten": _share(counted)})
     if json:
         print_json({"file": file.name, "setting": setting, "rows": rows})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import Annotated
 
@@ -12,7 +11,7 @@ from beforehand import assembly
 from beforehand.backends.journal.lock import journal_lock
 from beforehand.backends.measures import PrometheusMeasures
 from beforehand.cli.logs import log_to_stderr
-from beforehand.cli.shared import STATE, Config, Journal, State, advising, load
+from beforehand.cli.shared import STATE, Config, Journal, State, advising, awaited, load
 from beforehand.lifecycle.pages import listening
 from beforehand.lifecycle.serve import serve
 
@@ -37,5 +36,5 @@ def up(
         parts = assembly.read_parts(settings)  # what is wrong with files is said before a broker is started
         measures = PrometheusMeasures()
         with journal_lock(settings.journal.path), listening(settings.http, measures.page) as pages:
-            asyncio.run(assembly.try_journal(settings, measures))
-            asyncio.run(serve(partial(assembly.daemon, parts=parts), settings, state, measures, pages))
+            awaited(assembly.try_journal(settings, measures))
+            awaited(serve(partial(assembly.daemon, parts=parts), settings, state, measures, pages))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +12,7 @@ from rich.table import Table
 
 from beforehand.cli.evaluate import drawn
 from beforehand.cli.journals import entries, settings_at
-from beforehand.cli.shared import Config, Json, advising, load, out, print_json, spelled, tenant_and_agent
+from beforehand.cli.shared import Config, Json, advising, awaited, load, out, print_json, spelled, tenant_and_agent
 from beforehand.errors import NotFound
 from beforehand.memory.flows import Flows
 from beforehand.memory.session import Session
@@ -49,7 +48,7 @@ def induce(
         if source.suffix in _RECORDED:
             known = {"recorded": _recorded(source)}
         else:
-            known = asyncio.run(_lived(source, agent, load(config)))
+            known = awaited(_lived(source, agent, load(config)))
     rows = [
         (who, workflow)
         for who, flows in known.items()

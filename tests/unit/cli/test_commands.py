@@ -1,6 +1,8 @@
 """The command line as a whole: what it lists, what it loads, and what it says of itself."""
 
+import asyncio
 import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -11,6 +13,7 @@ import structlog
 from typer.testing import CliRunner
 
 from beforehand.cli.main import COMMANDS, app, loaded
+from beforehand.cli.shared import awaited
 
 
 def run(*words):
@@ -86,6 +89,23 @@ def test_an_export_to_a_closed_standard_output_says_so(tmp_path):
     done = printed("export", "-", "--journal", tmp_path / "j.sqlite3", under=CLOSED)
     assert done.returncode == 1
     assert done.stderr.startswith(b"error standard output is closed.")
+
+
+def test_ctrl_c_while_the_event_loop_is_made_leaves_no_half_of_it(monkeypatch):
+    made = []
+
+    def interrupted():
+        os.kill(os.getpid(), signal.SIGINT)
+        made.append(asyncio.SelectorEventLoop())
+        return made[0]
+
+    async def work():
+        raise AssertionError("it was to be interrupted before")
+
+    monkeypatch.setattr(asyncio.events, "new_event_loop", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        awaited(work())
+    assert made[0].is_closed()
 
 
 def test_it_says_its_version():
