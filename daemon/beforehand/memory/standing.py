@@ -8,11 +8,11 @@ from typing import Final
 _STANDING: Final = re.compile(
     r"""\b(?: prefer(?:s|red|ence|ences)? | (?:always|never|only|must|cannot|can't|won't|don't|do\ not)\b
         | should(?:n't|\ not)\b | allerg(?:y|ic|ies) | vegetarian | vegan | favou?rite | policy
-        | budget | at\ most | no\ more\ than | under\ \$?\d | deadline | due\ (?:by|on)
+        | budget | at\ most | no\ more\ than | under\ (?: [$€£¥]\d\w* | \d ) | deadline | due\ (?:by|on)
         | before\ (?:mon|tues|wednes|thurs|fri|satur|sun)day
         | (?:i|we|he|she|they)\ (?:like|love|hate|dislike|need|want)s? | (?:i'd|we'd|would)\ (?:like|rather)
         | requires? | required | make\ sure | confirm(?:ed|s)? )\b
-        | 喜欢 | 偏好 | 不要 | 必须 | 不能 | 只要 | 过敏 | 预算 | 截止 | 不超过 | 最多 | 习惯 | 确认""",
+        | 喜欢 | 偏好 | 不要 | 必须 | 不能 | 只要 | 过敏 | 预算 | 截止 | 不超过 | 最多 | 以内 | 习惯 | 确认""",
     re.VERBOSE,
 )
 """Of a text in lower case: to ignore the case takes the search twice as long."""
