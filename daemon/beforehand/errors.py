@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 
 class BeforehandError(Exception):
     """Base of all errors; `str()` is one line: the problem, then the advice."""
@@ -127,7 +125,7 @@ class RecordingError(BeforehandError):
     """A file of recorded runs that cannot be read, or holds what a daemon would refuse."""
 
     @classmethod
-    def refused(cls, which: str, field: str, problem: str, hint: str) -> Self:
+    def refused(cls, which: str, field: str, problem: str, hint: str) -> RecordingError:
         """Of what a daemon would say of a message; which: where it stands in the file."""
         return cls(f"{which}: {field}: {problem}.", f"A daemon asks: {hint}.")
 

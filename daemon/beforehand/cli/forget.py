@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args
 
@@ -106,14 +107,8 @@ def forget(
         whom = replace(whom, due=_due(settings)) if expired else whom
         with journal_lock(settings.journal.path):
             keys = keys_of(settings.journal)
-
-            def agreed(planned: Erased) -> bool:
-                wanted = not dry_run and (yes or _wanted(planned, whom))
-                if wanted:
-                    _drop_segments(settings, planned)
-                return wanted
-
-            done = erasing.erase(settings.journal.path, whom, _now(), keys, agreed)
+            wanted = partial(_wanted, whom=whom, settings=settings, dry_run=dry_run, yes=yes)
+            done = erasing.erase(settings.journal.path, whom, _now(), keys, wanted)
             if not done.made:
                 _tell_plan(done, json=json)
                 return
@@ -202,9 +197,16 @@ async def _clear(settings: Settings, state: Path, whom: Whom, done: Erased, repo
         report.left |= {topic: 1 for topic, payload in left.items() if any(mark in payload for mark in done.marks)}
 
 
-def _wanted(planned: Erased, whom: Whom) -> bool:
+def _wanted(planned: Erased, *, whom: Whom, settings: Settings, dry_run: bool, yes: bool) -> bool:
+    """Whether it is to be done. Then the segments go first."""
+    if dry_run:
+        return False
     named = "/".join(whom.names) or f"{len(planned.agents):,} agents"
-    return typer.confirm(f"Erase {planned.messages:,} messages of {named}? It cannot be undone.", err=True)
+    asked = f"Erase {planned.messages:,} messages of {named}? It cannot be undone."
+    wanted = yes or typer.confirm(asked, err=True)
+    if wanted:
+        _drop_segments(settings, planned)
+    return wanted
 
 
 def _tell_plan(planned: Erased, *, json: bool) -> None:
