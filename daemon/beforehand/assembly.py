@@ -43,6 +43,7 @@ from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.publisher import Outgoing, Publisher
 from beforehand.pipeline.reading import reading_of
 from beforehand.pipeline.shadow import Models
+from beforehand.pipeline.taking import Taking
 from beforehand.pipeline.trials import Trials
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Bus, Clock, Embedder, Journal, Measures, Model
@@ -242,15 +243,18 @@ def _pipeline(settings: Settings, world: World, publisher: Publisher, *, gap_wai
     foresight = _foresight(parts, policy)
     build = arm_builder(settings.policy, rule_files.load, partial(_model_of, settings), partial(_decider, parts))
     packets = Packets(world.journal, publisher, world.clock, world.measures, policy, root)
+    memories = _memories(settings, world.journal, parts.embedder, world.measures)
+    changes = Changes(packets, Gaps(world.clock, gap_wait_s), world.clock)
     return Pipeline(
-        memories=_memories(settings, world.journal, parts.embedder, world.measures),
+        memories=memories,
+        taking=Taking(memories, packets.records, changes, world.measures),
         foresight=foresight,
         packets=packets,
         answers=Answers(publisher, parts.embedder, world.clock, policy, root, world.measures, planted(settings.memory)),
         clock=world.clock,
         measures=world.measures,
         trials=Trials(Arms(Decider(foresight, policy), build), world.measures),
-        changes=Changes(packets, Gaps(world.clock, gap_wait_s), world.clock),
+        changes=changes,
     )
 
 

@@ -81,7 +81,7 @@ class Replay:
 
     async def _take(self, entries: Sequence[Entry]) -> list[Heard]:
         outcomes = await self.pipeline.take(entries)
-        self.pipeline.stored(outcomes, await self.journal.append([outcome.entry for outcome in outcomes]))
+        self.pipeline.taking.stored(outcomes, await self.journal.append([outcome.entry for outcome in outcomes]))
         for outcome in outcomes:
             self.pipeline.memories.release(outcome.entry.scope, outcome.entry)
         await self.pipeline.respond(outcomes)

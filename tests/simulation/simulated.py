@@ -17,6 +17,7 @@ from beforehand.backends.memory.bus import MemoryBus
 from beforehand.backends.memory.journal import MemoryJournal
 from beforehand.errors import EmbedderError, JournalError
 from beforehand.memory.agent import AgentMemory
+from beforehand.messages import topics
 from beforehand.messages.values import micros
 from beforehand.settings import Settings
 from journal_samples import NOON_US
@@ -222,6 +223,11 @@ class Simulation:
             for agent in self.agents:
                 agent.listen()
 
+    @property
+    def _has_lagged(self) -> bool:
+        """Whether any message of this process went to the journal alone at first."""
+        return any(self.measures.value("beforehand_deferred_total", channel=channel) for channel in topics.INGEST)
+
     def _stored(self) -> Counter[tuple[Any, Any]]:
         return Counter((row.entry.scope, row.entry.counted) for row in self.rows._rows)
 
@@ -261,10 +267,23 @@ class Simulation:
             live = await self.daemon.pipeline.memories.of(agent.scope)
             fresh = assembly._memories(SETTINGS, self.rows, self.embedder, RecordedMeasures())
             worded = self.agent_events != MOST_EVENTS
-            replayed = projected(await fresh.of(agent.scope), worded=worded)
+            anew = await fresh.of(agent.scope)
+            replayed = projected(anew, worded=worded)
             assert projected(live, worded=worded) == replayed, "memory is not what a replay gives"
+            if not self._has_lagged:
+                assert placed(live) == placed(anew), "memory has another order than the journal"
             assert not self.daemon.pipeline.memories.lagging._lags, "memory lags for ever"
         assert self.measures.value("beforehand_failures_total", part="memory") == 0
+
+
+def placed(memory: AgentMemory) -> Any:
+    """Where each event stands in memory and in its run, which step it belongs to, and how far each step is."""
+    events = {event.id: (event.row, event.position, event.within) for event in memory.events}
+    steps = {
+        run: [(step.id, step.begun_at, step.ended_at, step.planned) for step in session.itinerary.steps.values()]
+        for run, session in memory.sessions.items()
+    }
+    return events, steps
 
 
 def projected(memory: AgentMemory, *, worded: bool = True) -> Any:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import structlog
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from beforehand.lifecycle.expiring import Expiring
 
 _log = structlog.get_logger()
+Stored = tuple[list[Outcome], list[Refused]]
+_Result = TypeVar("_Result")
 
 
 @dataclass(slots=True)
@@ -49,7 +51,7 @@ class Daemon:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    _storing: set[asyncio.Task[None]] = field(default_factory=set)
+    _storing: set[asyncio.Task[Any]] = field(default_factory=set)
     _room: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -105,12 +107,14 @@ class Daemon:
         """Read, remember, answer; the disk is waited for beside this, and gates only the acknowledgement."""
         async for arrivals in self.bus.arrivals(lane):
             entries, refused = self.door.read(arrivals)
-            outcomes = await self.pipeline.take(entries, may_lag=lane is Lane.INGEST)
+            outcomes: list[Outcome] = []
+            appends: list[asyncio.Task[Stored]] = []
+            async for piece in self.pipeline.taking.pieces(entries, may_lag=lane is Lane.INGEST):
+                outcomes += piece
+                appends.append(self._beside(group, self._append(piece)))
             self.uncommitted += len(arrivals)
             answered = asyncio.Event()
-            storing = group.create_task(self._store(arrivals, outcomes, refused, answered))
-            self._storing.add(storing)
-            storing.add_done_callback(self._storing.discard)
+            self._beside(group, self._store(arrivals, outcomes, refused, appends, answered))
             gaps: list[Outcome] = []
             try:
                 gaps = await self.pipeline.respond(outcomes)
@@ -124,6 +128,13 @@ class Daemon:
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 
+    def _beside(self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
+        """Store beside the lane; an orderly end waits for it."""
+        task = group.create_task(work)
+        self._storing.add(task)
+        task.add_done_callback(self._storing.discard)
+        return task
+
     async def _catch_up(self, gaps: Sequence[Outcome], answered: asyncio.Event) -> None:
         """Answer the steps that wait for what was sent before them: then everything of these arrivals is answered."""
         try:
@@ -136,6 +147,7 @@ class Daemon:
         arrivals: Sequence[Arrival],
         outcomes: Sequence[Outcome],
         refused: Sequence[Refused],
+        appends: Sequence[asyncio.Task[Stored]],
         answered: asyncio.Event,
     ) -> None:
         """Durable, then acknowledged, then receipted.
@@ -145,8 +157,11 @@ class Daemon:
         """
         entries = [outcome.entry for outcome in outcomes]
         try:
-            stored, unstorable = await self._append(outcomes)
-            set_aside = [*refused, *unstorable]
+            stored: list[Outcome] = []
+            set_aside = list(refused)
+            for on_disk, unstorable in await asyncio.gather(*appends):
+                stored += on_disk
+                set_aside += unstorable
             await self.door.set_aside(set_aside)
             if any(map(begins, stored)):
                 await answered.wait()
@@ -163,8 +178,8 @@ class Daemon:
             self.uncommitted -= len(arrivals)
             self._room.set()
 
-    async def _append(self, outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Refused]]:
-        """What is on disk now, and what can never be."""
+    async def _append(self, outcomes: Sequence[Outcome]) -> Stored:
+        """What is on disk now, and what can never be. Handed over in the order in which its tasks were made."""
         left, refused = list(outcomes), []
         while True:
             try:
@@ -177,7 +192,7 @@ class Daemon:
                 refused += [self.door.refuse(left[index].entry, refusal) for index in sorted(bad)]
                 left = [outcome for index, outcome in enumerate(left) if index not in bad]
             else:
-                self.pipeline.stored(left, places)
+                self.pipeline.taking.stored(left, places)
                 return left, refused
 
     async def _settle(self, refused: Refused) -> None:

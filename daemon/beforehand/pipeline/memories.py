@@ -100,6 +100,10 @@ class Memories:
             return await self.of(scope)
         return await self._first_touch(key)
 
+    def is_at_hand(self, key: Key) -> bool:
+        """Whether `of` answers without waiting."""
+        return key in self._hot or key in self._leaving
+
     def take(self, memory: AgentMemory, entry: Entry, rated: Packet | None = None) -> Taken:
         """Fold one message in that came and is on its way to the disk; see `fold`, and `release`."""
         self._unstored.folded(entry, rated)

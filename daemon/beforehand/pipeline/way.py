@@ -15,13 +15,11 @@ from typing import Final
 import structlog
 
 from beforehand.errors import JournalError
-from beforehand.index.columns import NONE
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
 from beforehand.messages.entry import Entry
-from beforehand.messages.inbound import Feedback, Question, StepMark
-from beforehand.messages.outbound import Packet
+from beforehand.messages.inbound import Question, StepMark
 from beforehand.messages.topics import Scope
 from beforehand.pipeline.answers import Answers
 from beforehand.pipeline.arms import Served
@@ -30,17 +28,16 @@ from beforehand.pipeline.foreseen import Foreseen
 from beforehand.pipeline.foresight import Foresight
 from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.memories import Memories
-from beforehand.pipeline.outcomes import Outcome, begins, heed
+from beforehand.pipeline.outcomes import Outcome, begins
 from beforehand.pipeline.packets import Packets
 from beforehand.pipeline.prepared import Prepared, basis
 from beforehand.pipeline.shadow import Models
+from beforehand.pipeline.taking import Taking
 from beforehand.pipeline.trials import Trials
-from beforehand.ports import Appended, Clock, Measures
+from beforehand.ports import Clock, Measures
 from beforehand.trigger.rules import Fault
 
 _log = structlog.get_logger()
-_FOLDED_IN_A_TURN: Final = 4
-"""Entries folded between two turns of the loop (about 1 ms each): one agent's flood delays nobody else's step."""
 _REST: Final = 7.0
 """How long deciding rests while somebody lags, by what it took: intake and catching up have the rest of the time."""
 _TURNS: Final = 8
@@ -52,6 +49,7 @@ class Pipeline:
     """Entries in, packets out. One event loop; nothing here waits for the disk except a first touch of an agent."""
 
     memories: Memories
+    taking: Taking
     foresight: Foresight
     packets: Packets
     answers: Answers
@@ -73,70 +71,12 @@ class Pipeline:
         self.memories.lagging.listener = self.changes
         self.memories.lagging.loading.at_hand = self.packets.records.at_hand
 
-    async def take(self, entries: Sequence[Entry], *, may_lag: bool = False) -> list[Outcome]:
-        """Fold entries into memory, in order. What they change is prepared by `refresh`; `respond` answers steps.
+    async def take(self, entries: Sequence[Entry]) -> list[Outcome]:
+        """Fold entries into memory, in order, for whoever hands them to the journal afterwards; see `Taking.pieces`.
 
-        Each holds its agent in memory until `memories.release`: what is not on disk yet stays. After a first touch that
-        fails, they go to the journal alone and are remembered later; so do most of a flood where they `may_lag`.
+        What they change is prepared by `refresh`; `respond` answers steps.
         """
-        outcomes, folded = [], 0
-        lagging = self.memories.lagging
-        flooding = lagging.flooding([key_of(entry.scope) for entry in entries]) if may_lag else set()
-        rated = {id(entry): await self.packets.records.rated(entry) for entry in entries if entry.channel == "feedback"}
-        for entry in entries:
-            self.memories.hold(entry.scope)
-            try:
-                memory = await self.memories.of(entry.scope)
-            except JournalError as error:
-                self._count_unread(entry.scope, error)
-                nobody = Session(entry.scope, code=NONE)
-                outcomes.append(Outcome(entry, nobody, 0, duplicate=False, fault=error.problem))
-            else:
-                late = may_lag and (key_of(entry.scope) in flooding or key_of(entry.scope) in lagging)
-                take = self._defer if late else self._take_one
-                outcomes.append(take(memory, entry, rated.get(id(entry))))
-                folded += not late
-                if not late and folded % _FOLDED_IN_A_TURN == 0:
-                    await asyncio.sleep(0)
-        return outcomes
-
-    def _defer(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
-        self.memories.lagging.defer(key_of(entry.scope), entry)
-        session, unheeded = memory.session(entry.scope.run), self._is_unheeded(entry, rated)
-        session.order_key(entry)  # a process that is heard of before this is remembered is a later one
-        return Outcome(entry, session, 0, unheeded=unheeded, deferred=True)
-
-    def _count_unread(self, scope: Scope, error: JournalError) -> None:
-        self.measures.count("beforehand_failures_total", part="journal")
-        _log.error("the journal cannot be read", scope=scope, reason=str(error))
-
-    def _take_one(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
-        session = memory.session(entry.scope.run)
-        known = session.knows(entry)
-        if known is not None:
-            self.measures.count("beforehand_duplicates_total", channel=entry.channel)
-            return Outcome(entry, session, known, duplicate=True)
-        taken = self.memories.take(memory, entry, rated)
-        event = taken.event
-        vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
-        self.measures.count("beforehand_messages_total", channel=entry.channel)
-        unheeded = self._is_unheeded(entry, rated)
-        self.changes.came(entry, taken)
-        return Outcome(entry, session, taken.position, overruled=session.overruled, vector=vector, unheeded=unheeded)
-
-    def _is_unheeded(self, entry: Entry, rated: Packet | None) -> bool:
-        said = entry.message
-        return isinstance(said, Feedback) and not heed(said, entry.scope, rated, self.measures)
-
-    def stored(self, outcomes: Sequence[Outcome], places: Sequence[Appended]) -> None:
-        """These are on disk, at these places; their vectors follow with `record`."""
-        for outcome, place in zip(outcomes, places, strict=True):
-            if outcome.vector is not None:
-                self.memories.vectors.keep(place.position, outcome.vector)
-            elif outcome.deferred:
-                self.memories.lagging.stored(key_of(outcome.entry.scope), place.position)
-                what = "beforehand_duplicates_total" if place.duplicate else "beforehand_messages_total"
-                self.measures.count(what, channel=outcome.entry.channel)
+        return [outcome async for piece in self.taking.pieces(entries) for outcome in piece]
 
     async def record(self) -> None:
         """Store what follows behind the messages: packets with their decisions, and vectors."""
@@ -209,7 +149,7 @@ class Pipeline:
         try:
             await self._answer(outcome)
         except JournalError as error:
-            self._count_unread(outcome.entry.scope, error)
+            self.taking.count_unread(outcome.entry.scope, error)
             self._apologise(outcome.entry, error.problem)
 
     def _apologise(self, entry: Entry, reason: str) -> None:
@@ -246,7 +186,7 @@ class Pipeline:
         try:
             yield
         except JournalError as error:
-            self._count_unread(scope, error)
+            self.taking.count_unread(scope, error)
         except Exception:  # noqa: BLE001  whatever it is, the lane goes on for all others
             self.measures.count("beforehand_failures_total", part="foresight")
             _log.exception("a run cannot be served", scope=scope)
