@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from beforehand import assembly
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.backends.segments import SegmentFolder, packing
+from beforehand.backends.segments import SegmentFolder, form, packing
 from beforehand.cli.demo import RECORDING
 from beforehand.index.semantic import SemanticWindows
 from beforehand.memory.agent import AgentMemory
@@ -112,6 +114,36 @@ def test_what_was_saved_is_loaded_with_its_place_and_extent(tmp_path, memory, ke
     assert loaded.memory.messages == memory.messages == 600
     assert folder.save(Segment(loaded.memory, 43, EXTENT), KEY, "table", always)
     assert list(folder.load(memory.tenant, memory.agent, KEY, "table").memory.events) == list(memory.events)
+
+
+def test_two_who_write_of_one_agent_at_once_write_one_after_the_other(tmp_path, memory):
+    folder, written = folder_at(tmp_path), []
+
+    def save(upto, still=always):
+        written.append((upto, folder.save(Segment(memory, upto, EXTENT), KEY, "table", still)))
+
+    other = threading.Thread(target=save, args=(2,))
+
+    def meanwhile():
+        if other.ident is None:
+            other.start()
+            other.join(0.2)  # it would be over by then
+        return True
+
+    save(1, meanwhile)
+    other.join()
+    assert written == [(1, True), (2, True)]
+    assert folder.load(memory.tenant, memory.agent, KEY, "table").upto == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone says what of a map is in memory")
+def test_what_of_a_file_was_only_checked_does_not_stay_in_memory(tmp_path):
+    path = tmp_path / "one"
+    form.write(path, KEY, {}, [np.ones(1 << 20, np.uint8).data])
+    _, [part] = form.read(path, KEY)
+    of_file = Path("/proc/self/smaps").read_text().partition(str(path))[2]
+    assert int(of_file.partition("Rss:")[2].split()[0]) < 100
+    assert bytes(part) == b"\x01" * (1 << 20)
 
 
 def test_a_run_that_nobody_asks_for_is_written_on_unread(tmp_path, memory):

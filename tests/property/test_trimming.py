@@ -17,6 +17,7 @@ from beforehand.index.semantic import SemanticWindows
 from beforehand.memory.differences import differences
 from beforehand.memory.trees import Growth
 from beforehand.memory.weights import Weights
+from beforehand.pipeline import loading
 from beforehand.pipeline.memories import Bounds, Memories
 from recorded import recorded
 from stage import RUN, staged
@@ -71,7 +72,8 @@ async def lived(folder, cuts):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_trimmed_bit_by_bit_is_the_same_as_what_is_folded_at_once(tmp_path, seed):
+def test_what_is_trimmed_bit_by_bit_is_the_same_as_what_is_folded_at_once(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(loading, "_COLD_AT_ONCE", 8 if seed % 2 else 10_000)
     chance = random.Random(seed)
     cuts = sorted(chance.sample(range(len(life()[0]) // 3, len(life()[0])), 3))
     trimmed, whole = asyncio.run(lived(tmp_path, cuts))

@@ -145,6 +145,7 @@ async def _tell_status(health: Health) -> None:
         for part in PARTS:
             daemon.measures.gauge("beforehand_degraded", any(fault.part == part for fault in faults), part=part)
         daemon.measures.gauge("beforehand_lagging_messages", daemon.pipeline.memories.lagging.messages)
+        daemon.pipeline.memories.tell()
         notice = daemon.pipeline.memories.vectors.notice
         noticed = [f"embedder: {notice}"] if notice else []
         reason = "; ".join([*(f"{fault.part}: {fault.reason}" for fault in faults), *noticed]) or None

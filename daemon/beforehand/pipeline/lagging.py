@@ -101,6 +101,11 @@ class Lagging(Container[Key]):
         """How many are not remembered yet, to about 256 an agent."""
         return sum(lag.messages for lag in self._lags.values())
 
+    def behind(self, key: Key) -> int | None:
+        """Up to which position of the journal the memory of an agent has everything; None when it does not lag."""
+        lag = self._lags.get(key)
+        return None if lag is None else lag.after
+
     def since(self, seconds: float) -> list[Key]:
         """Who has lagged for so long, the one with the most messages first."""
         late = [key for key, lag in self._lags.items() if _now_s() - lag.since_s >= seconds]

@@ -32,6 +32,10 @@ _OTHER_MESSAGES: Final = "the journal holds other messages"
 _COLD_SHARE: Final = 2
 """A history that is too long loses half of what it may hold. What stays is folded again: with a half of the bound, once
 for each event that comes; with three quarters, three times."""
+_COLD_AT_ONCE: Final = 16_384
+"""Messages folded before what is cold of them is written down and read back; as folded they take 1 KB each."""
+_COLD_GROWTH: Final = 4
+"""Where more than four times as many are cold already, a quarter of these: writing and reading all takes 6 us each."""
 GiveWay = Callable[[], Awaitable[None]]
 """Awaited between two messages, so that everybody else has a turn of the loop."""
 _EACH_TIME: Final[GiveWay] = partial(asyncio.sleep, 0)
@@ -86,18 +90,26 @@ class Loading:
         memory, cold_upto = self._blank(tenant, agent), await self.bound(tenant, agent)
         return memory, await self.follow(memory, 0, cold_upto, give_way=give_way)
 
-    async def trimmed(self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME) -> tuple[AgentMemory, int]:
-        """The same as `anew`, begun with what was cold the last time, where that was kept: it costs what came since."""
+    async def trimmed(
+        self, tenant: str, agent: str, give_way: GiveWay = _EACH_TIME, newest: int | None = None
+    ) -> tuple[AgentMemory, int]:
+        """The same as `anew`, begun with what was cold the last time, where that was kept: it costs what came since.
+
+        newest: a position past which nothing is folded.
+        """
         cold_upto = await self.bound(tenant, agent)
         begun = await self._segment(tenant, agent, cold=True) if cold_upto else None
         if begun is None or begun.upto > cold_upto:
             memory, upto = self._blank(tenant, agent), 0
         else:
             memory, upto = begun.memory, begun.upto
-        if upto < cold_upto:
-            upto = await self.follow(memory, upto, cold_upto, cold_upto, give_way)
-            await self._keep_cold(Segment(memory, upto, await self.journal.extent(tenant, agent, upto)))
-        return memory, await self.follow(memory, upto, give_way=give_way)
+        while upto < cold_upto:
+            part = _until(memory, memory.messages + max(_COLD_AT_ONCE, memory.cold // _COLD_GROWTH))
+            before, upto = upto, await self.follow(memory, upto, cold_upto, cold_upto, give_way, part)
+            if upto == before:
+                break
+            memory = await self._kept_cold(memory, upto)
+        return memory, await self.follow(memory, upto, upto=newest, give_way=give_way)
 
     async def drop(self, key: Key) -> None:
         """Throw away what is kept of an agent beside the journal."""
@@ -110,13 +122,20 @@ class Loading:
             return 0
         return await self.journal.before_newest(tenant, agent, self.events - self.events // _COLD_SHARE)
 
-    async def _keep_cold(self, segment: Segment) -> None:
-        """For the next trimming. Nobody else has the memory yet, so that nobody touches it meanwhile."""
-        key = segment.memory.tenant, segment.memory.agent
-        if self.segments is None or key in self.hidden or segment.extent.messages != segment.memory.messages:
-            return
-        origin = await self.origin()
-        await asyncio.to_thread(self.segments.save, segment, origin, self.fingerprint, lambda: True, cold=True)
+    async def _kept_cold(self, memory: AgentMemory, upto: int) -> AgentMemory:
+        """Keep it for the next trimming, and go on with what was kept: that takes a tenth of what was folded.
+
+        Nobody else has the memory yet, so that nobody touches it meanwhile. The same where it cannot be kept.
+        """
+        key = memory.tenant, memory.agent
+        extent = await self.journal.extent(*key, upto)
+        if self.segments is None or key in self.hidden or extent.messages != memory.messages:
+            return memory
+        origin, segment = await self.origin(), Segment(memory, upto, extent)
+        if not await asyncio.to_thread(self.segments.save, segment, origin, self.fingerprint, lambda: True, cold=True):
+            return memory
+        kept = await self._segment(*key, cold=True)
+        return memory if kept is None or kept.upto != upto else kept.memory
 
     async def kept(self, tenant: str, agent: str) -> Kept | None:
         """The segment of an agent, judged as a first touch would judge it, and left as it is. None: there is none."""
@@ -243,3 +262,8 @@ class Loading:
             return packet
         record = await self.journal.packet(message.packet)
         return None if record is None else record.packet
+
+
+def _until(memory: AgentMemory, messages: int) -> Each:
+    """Go on until a memory holds so many messages."""
+    return lambda _entry, _taken, _position: memory.messages < messages

@@ -81,6 +81,7 @@ class Memories:
         )
         self.trimming = Trimming(self._loader, self._hot, self._unstored, self._replace)
         self.lagging = Lagging(self._loader, self._hot, self.trimming, measures, self._grown)
+        self.trimming.behind = self.lagging.behind
         self.keeping = Keeping(self._loader, self._hot, self._leaving, self._on_the_way, self.lagging)
 
     async def of(self, scope: Scope) -> AgentMemory:
@@ -243,6 +244,10 @@ class Memories:
                 self._leaving[key] = one
         while len(self._leaving) > limits.AGENTS_LEAVING:
             del self._leaving[next(iter(self._leaving))]
+        self.tell()
+
+    def tell(self) -> None:
+        """How many agents are in memory and what they take, for the metrics; it grows with every message."""
         self._measures.gauge("beforehand_agents_hot", len(self._hot))
         self._measures.gauge("beforehand_memory_bytes", self._bytes)
 

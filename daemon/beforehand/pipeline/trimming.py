@@ -27,6 +27,7 @@ from beforehand.pipeline.unstored import Came, Unstored
 
 _FOLDED_AT_ONCE: Final = 16
 """What may be left to be folded in without a turn of the loop, when the other memory takes the place."""
+_NOBODY: Final[Mapping[Key, int]] = {}
 
 
 @dataclass(slots=True)
@@ -34,13 +35,15 @@ class Trimming:
     """hot: as in Keeping.
 
     replace: gives an agent another memory that holds as much; it is told up to which position of the
-    journal that is everything.
+    journal that is everything. behind: up to which position the memory of an agent that lags has everything; None when
+    it does not lag, and has all that came.
     """
 
     loading: Loading
     hot: Mapping[Key, Hot]
     unstored: Unstored
     replace: Callable[[Key, AgentMemory, int], None]
+    behind: Callable[[Key], int | None] = _NOBODY.get
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One at a time: two memories of an agent are held meanwhile."""
 
@@ -64,14 +67,19 @@ class Trimming:
     async def renew(self, key: Key, one: Hot, *, share: float = 0.5) -> bool:
         """Give an agent another memory, folded anew. share: of the time of a busy loop. Raises JournalError.
 
-        False when the agent has yet another memory by then, or none.
+        That holds what was in the journal when it was begun, and what came to memory since. What came to the journal
+        alone meanwhile is followed later: it would stay hot, however much it is. False when the agent has yet another
+        memory by then, or none.
         """
         async with self._one, one.remaking:
             with self.unstored.watch(key) as came:
                 give_way = Alternating(asyncio.get_running_loop().time, share)
-                memory, upto = await self.loading.trimmed(*key, give_way)
+                began = self.loading.journal.state().last_position
+                memory, upto = await self.loading.trimmed(*key, give_way, began)
                 while self.hot.get(key) is one and len(_lacking(memory, came)) > _FOLDED_AT_ONCE:
-                    upto = await self.loading.follow(memory, upto, give_way=give_way)
+                    before, upto = upto, await self.loading.follow(memory, upto, 0, self.behind(key), give_way)
+                    if upto == before and self.behind(key) is not None:
+                        break
                 if self.hot.get(key) is not one:
                     return False
                 for entry, rated in _lacking(memory, came):

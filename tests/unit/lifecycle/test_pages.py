@@ -125,6 +125,20 @@ async def test_faults_are_in_the_status_and_in_the_metrics():
         assert b'beforehand_degraded{part="journal"} 0.0' in page
 
 
+async def test_the_metrics_say_what_memory_takes_as_it_grows():
+    world = World()
+
+    def taken():
+        return world.measures.value("beforehand_memory_bytes")
+
+    async with served(world), running(world.daemon):
+        world.say("event", kind="note", id="e1", text="parcel P1 is here")
+        await brokers.until(taken)
+        first = taken()
+        world.say("event", kind="note", id="e2", text="parcel P2 is here")
+        await brokers.until(lambda: taken() > first)
+
+
 async def test_c9_pages_are_served_before_the_broker_is_there_and_no_longer_than_the_daemon(tmp_path):
     settings = Settings.model_validate(
         {

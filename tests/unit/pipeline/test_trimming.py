@@ -9,6 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from beforehand.messages.topics import Scope
+from beforehand.pipeline import loading
 from journal_samples import RUN, entry
 from remembering import process
 
@@ -116,6 +117,33 @@ async def test_a_trimming_folds_what_came_since_the_last_and_what_stays_hot_and_
             assert len(memory.events) == last
             assert folded == [f"e{number}" for number in range(last - min(last, MOST + 1), last)]
             assert memory.cold == last - MOST // 2
+
+
+async def test_what_has_become_cold_stands_in_its_file_and_not_in_memory(tmp_path):
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, 3 * MOST)
+        await one.memories.trimming.look()
+        memory = await one.memories.of(RUN)
+        assert len(memory.events.source) == memory.cold == 3 * MOST - MOST // 2
+
+
+async def test_of_a_long_history_no_more_than_a_part_is_made_cold_in_memory_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "_COLD_AT_ONCE", 16)
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.says(0, 5 * MOST)
+        kept, save = [], one.memories.keeping.loading.segments.save
+
+        def saving(segment, *about, **how):
+            events = segment.memory.events
+            kept.append((len(events) - len(getattr(events, "source", ())), len(events)))
+            return save(segment, *about, **how)
+
+        one.memories.keeping.loading.segments.save = saving
+        await one.memories.trimming.look()
+        assert [new for new, _ in kept] == [16, 16, 16, 16, 16, 20, 25, 31, 24]
+        memory = await one.memories.of(RUN)
+        assert [event.id for event in memory.events] == [f"e{number}" for number in range(5 * MOST)]
+        assert memory.cold == kept[-1][1] == 5 * MOST - MOST // 2
 
 
 async def test_after_a_kill_an_agent_that_was_never_quiet_is_folded_from_what_was_cold(tmp_path):

@@ -8,6 +8,7 @@ import hashlib
 import os
 import pickle
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -63,6 +64,8 @@ class SegmentFolder:
         self._most_bytes = most_bytes
         self._key_of = key_of
         self._definition = fold_definition()
+        self._writing = threading.Lock()
+        """One file at a time: two writers of one agent's would write into one another's."""
 
     def load(
         self, tenant: str, agent: str, origin: bytes, embedder: str | None, *, cold: bool = False
@@ -106,6 +109,12 @@ class SegmentFolder:
         self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool], *, cold: bool = False
     ) -> bool:
         """See ports.segments."""
+        with self._writing:
+            return self._save(segment, origin, embedder, still, cold=cold)
+
+    def _save(
+        self, segment: Segment, origin: bytes, embedder: str | None, still: Callable[[], bool], *, cold: bool
+    ) -> bool:
         memory = segment.memory
         path = self._path(memory.tenant, memory.agent, cold=cold)
         half = path.with_name(path.name + _HALF)

@@ -64,11 +64,14 @@ def read(path: Path, key: bytes) -> tuple[dict[str, Any], list[memoryview]]:
         places = _places(header["parts"], _next_page(_HEAD_BYTES + header["length"]))
         if not places or places[-1][2] != size:
             raise Damaged(f"it has {size} bytes; {places[-1][2] if places else 0} were written")
-        whole = memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY))
+        mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
+        whole = memoryview(mapped)
         for number, (start, stop, end) in enumerate(places):
             if zlib.crc32(whole[start:stop]) != header["parts"][number]["crc"]:
                 raise Damaged(f"the checksum of part {number} is another")
             _check_hole(file, whole, stop, end)
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)  # what was only checked need not stay in memory
     return header["about"], [
         whole[start : start + part["bytes"]] for (start, _, _), part in zip(places, header["parts"], strict=True)
     ]
