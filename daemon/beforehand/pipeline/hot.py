@@ -39,3 +39,8 @@ class Hot:
     def unsaved(self) -> int:
         """Messages that no segment holds."""
         return self.memory.messages - self.saved
+
+    @property
+    def events(self) -> int:
+        """Those that are not cold."""
+        return len(self.memory.events) - self.memory.cold

@@ -219,8 +219,10 @@ class Lagging(Container[Key]):
         one = self.hot.get(key)
         return key in self._renewed or (one is not None and one.remaking.locked())
 
-    async def _outgrows(self, key: Key, lag: Lag) -> bool:
-        """Whether the oldest of it would be cold at once."""
+    async def _outgrows(self, key: Key, one: Hot, lag: Lag) -> bool:
+        """Whether a memory is past its bound, or the oldest of what it lacks would be cold at once."""
+        if one.events > self.loading.events:
+            return True
         return lag.messages > self.loading.events // 2 and await self.loading.bound(*key) > lag.after
 
     async def _renew(self, key: Key, one: Hot) -> None:
@@ -236,7 +238,7 @@ class Lagging(Container[Key]):
         one, lag = self.hot.get(key), self._lags[key]
         if one is None:
             self.forget(key)
-        elif await self._outgrows(key, lag):
+        elif await self._outgrows(key, one, lag):
             self._renewed.add(key)
             group.create_task(self._renew(key, one))
         else:

@@ -55,13 +55,13 @@ class Trimming:
 
     async def look(self) -> None:
         """One round; who has outgrown the bound furthest comes first. It holds no memory that was replaced in it."""
-        for key in sorted(self.hot, key=lambda key: -_hot_events(self.hot[key])):
+        for key in sorted(self.hot, key=lambda key: -self.hot[key].events):
             with suppress(JournalError):  # the next round tries again; the memory that there is goes on
                 await self._trim(key)
 
     async def _trim(self, key: Key) -> None:
         one = self.hot.get(key)
-        if one is not None and _hot_events(one) > self.loading.events:
+        if one is not None and one.events > self.loading.events:
             await self.renew(key, one)
 
     async def renew(self, key: Key, one: Hot, *, share: float = 0.5) -> bool:
@@ -72,6 +72,8 @@ class Trimming:
         memory by then, or none.
         """
         async with self._one, one.remaking:
+            if self.hot.get(key) is not one:
+                return False
             with self.unstored.watch(key) as came:
                 give_way = Alternating(asyncio.get_running_loop().time, share)
                 began = self.loading.journal.state().last_position
@@ -92,10 +94,6 @@ class Trimming:
         event = self.loading.fold(memory, entry, rated).event
         if event is not None and event.worthy:
             self.loading.vectors.embed(memory, event.row)
-
-
-def _hot_events(one: Hot) -> int:
-    return len(one.memory.events) - one.memory.cold
 
 
 def _lacking(memory: AgentMemory, came: Came) -> list[tuple[Entry, Packet | None]]:

@@ -81,3 +81,30 @@ def test_marks_that_overtake_a_flood_while_another_memory_is_made_are_in_it():
         assert len((await world.pipeline.memories.of(RUN)).session(RUN.run).itinerary.steps) == 20
 
     playing(play)
+
+
+def test_a_memory_past_its_bound_is_made_anew_before_it_follows_on():
+    async def play(world):
+        lag = lagging(world)
+        say_notes(world, 0, 9)
+        await caught_up(world)
+        lag.loading.events, seen = 8, watched(world)
+        for number in range(9, 12):
+            say_notes(world, number, number + 1)
+            await caught_up(world)
+        assert await ids(world) == [f"e{number}" for number in range(12)]
+        assert seen == [(4, 10)]
+
+    playing(play)
+
+
+def test_nothing_is_folded_for_an_agent_that_was_given_another_memory_meanwhile():
+    async def play(world):
+        memories = world.pipeline.memories
+        await memories.of(RUN)
+        before = memories._hot[AGENT]
+        assert await memories.trimming.renew(AGENT, before)
+        world.journal.read = None
+        assert not await memories.trimming.renew(AGENT, before)
+
+    playing(play)
