@@ -35,7 +35,7 @@ for each event that comes; with three quarters, three times."""
 _COLD_AT_ONCE: Final = 16_384
 """Messages folded before what is cold of them is written down and read back; as folded they take 1 KB each."""
 _COLD_GROWTH: Final = 4
-"""Where more than four times as many are cold already, a quarter of these: writing and reading all takes 6 us each."""
+"""Where more than four times as many are cold already, a quarter of these: writing and reading all takes 5 us each."""
 GiveWay = Callable[[], Awaitable[None]]
 """Awaited between two messages, so that everybody else has a turn of the loop."""
 _EACH_TIME: Final[GiveWay] = partial(asyncio.sleep, 0)
