@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 from beforehand.backends.mqtt.retained import Retained
 from beforehand.client import PlainAgent
 from beforehand.settings import BrokerSettings
@@ -85,19 +83,3 @@ def test_e2_nothing_is_left_of_a_subject_on_disk_in_the_broker_or_in_any_answer(
         code, report = forget(daemon, port, "--all", whom="shop")
         assert (code, report["left"], report["verified"], report["retained_cleared"]) == (0, {}, True, 1)
         assert everywhere(tmp_path, "W77") == []
-
-
-@pytest.mark.parametrize(
-    ("flags", "advice"),
-    [
-        (("shop/clerk",), "Give one of"),
-        (("shop/clerk", "--subject", "x", "--all"), "Give one of"),
-        (("shop/clerk", "--origin", "web"), "Give user, agent, tool, system, unknown, or tool:NAME"),
-        (("shop", "--run", "r1"), "Write tenant/agent"),
-    ],
-)
-def test_what_to_forget_has_to_be_said(tmp_path, flags, advice):
-    command = [sys.executable, "-m", "beforehand", "forget", *flags, "--journal", str(tmp_path / "none")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert advice in done.stderr

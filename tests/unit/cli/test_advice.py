@@ -80,6 +80,21 @@ def test_d8_a_status_without_a_broker_is_still_one_json_object():
     assert "127.0.0.1" in said["reason"]
 
 
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["shop/clerk"], "Give one of"),
+        (["shop/clerk", "--subject", "x", "--all"], "Give one of"),
+        (["shop/clerk", "--origin", "web"], "Give user, agent, tool, system, unknown, or tool:NAME"),
+        (["shop", "--run", "r1"], "Write tenant/agent"),
+    ],
+)
+def test_what_to_forget_has_to_be_said(words, advice):
+    result = run("forget", *words, "--journal", "none")
+    assert result.exit_code == 1
+    assert advice in result.stderr
+
+
 def test_d8_a_host_that_no_broker_can_have_is_named():
     said = json.loads(run("status", "--json", "--host", "a..b").stdout)
     assert "a..b" in said["reason"]
