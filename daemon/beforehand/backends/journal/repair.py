@@ -28,7 +28,9 @@ _TEXTS: Final = {
 _AT_ONCE: Final = 1_000
 """Rows of one query: between two, a daemon that runs can give the room of its log free."""
 _PAST_KNOWN: Final = 100_000
-"""How far past the last readable row to look when nothing says where a table ends."""
+"""How far past the last readable row to look, at most, when nothing says where a table ends."""
+_LEAST_ROW_BYTES: Final = 32
+"""No row takes less: so many keys without a gap may still come as a file has room for."""
 
 
 @dataclass(slots=True)
@@ -95,7 +97,7 @@ def repair(journal: Path, keys: JournalKeys = NO_KEYS) -> Repaired:
             source.execute("PRAGMA writable_schema=ON")  # SQLite's own switch for opening what is not whole
             source.row_factory, source.text_factory = sqlite3.Row, _text
             source.execute("SELECT 1 FROM messages LIMIT 0")  # without its first page a file has no tables
-            last = _fill(fresh, source, repaired, keys)
+            last = _fill(fresh, source, repaired, keys, marked)
     except sqlite3.Error as error:
         raise JournalError(
             f"nothing can be read from {journal}: {error}.", "Put a backup in its place: `beforehand restore FILE`."
@@ -106,15 +108,16 @@ def repair(journal: Path, keys: JournalKeys = NO_KEYS) -> Repaired:
     return repaired
 
 
-def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired, keys: JournalKeys) -> int:
-    """Write the new file; its newest position."""
+def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired, keys: JournalKeys, marked: int) -> int:
+    """Write the new file; its newest position. marked: see `marks.read`."""
     files.prepare(fresh)
     write, read = files.writing(fresh), files.reading(fresh, 1)
     try:
         migrate.upgrade(read, write, f"the journal {fresh}")
         with write.begin() as target:
             for table in _TABLES:
-                repaired.saved[str(table.name)] = _move(table, source, target, repaired, keys.seal)
+                found = _readable(table, source, marked if table is messages else 0)
+                repaired.saved[str(table.name)] = _move(table, found, target, repaired, keys.seal)
             if keys.store is not None:
                 statements.mark_sealed(target, keys.store.origin)
             last = statements.last_position(target)
@@ -127,9 +130,9 @@ def _fill(fresh: Path, source: sqlite3.Connection, repaired: Repaired, keys: Jou
     return last
 
 
-def _move(table: Table, source: sqlite3.Connection, target: Connection, repaired: Repaired, seal: Seal) -> int:
+def _move(table: Table, found: Iterable[sqlite3.Row], target: Connection, repaired: Repaired, seal: Seal) -> int:
     saved = 0
-    for row in _readable(table, source):
+    for row in found:
         if table is messages and not _is_whole(row, seal):
             repaired.quarantined.append(row["position"])
             target.execute(insert(dead_letters), rows.of_letter(_letter(row), seal))
@@ -145,12 +148,15 @@ def _move(table: Table, source: sqlite3.Connection, target: Connection, repaired
     return saved
 
 
-def _readable(table: Table, source: sqlite3.Connection) -> Iterator[sqlite3.Row]:
-    """Rows in the order of their key. Around a page that cannot be read, ever smaller ranges are tried."""
+def _readable(table: Table, source: sqlite3.Connection, known: int) -> Iterator[sqlite3.Row]:
+    """Rows in the order of their key. Around a page that cannot be read, ever smaller ranges are tried.
+
+    known: a key that the table had.
+    """
     (key,) = table.primary_key.columns.keys()
     columns = ", ".join(column.name for column in table.columns)
     query = f"SELECT {columns} FROM {table.name} WHERE {key} BETWEEN ? AND ? ORDER BY {key}"  # noqa: S608  our own names
-    ranges = [(1, _last_key(table, key, source))]
+    ranges = [(1, _last_key(table, key, source, known))]
     while ranges:
         low, high = ranges.pop()
         try:
@@ -165,17 +171,17 @@ def _readable(table: Table, source: sqlite3.Connection) -> Iterator[sqlite3.Row]
                 ranges += [(middle + 1, high), (low, middle)]
 
 
-def _last_key(table: Table, key: str, source: sqlite3.Connection) -> int:
-    """The largest key: of the table, else of an index, else a guess past what can be read."""
+def _last_key(table: Table, key: str, source: sqlite3.Connection, known: int) -> int:
+    """The largest key: of the table, else of an index, else a guess past what is known and what can be read."""
     for place in ("NOT INDEXED", *(f"INDEXED BY {index.name}" for index in table.indexes)):
         with contextlib.suppress(sqlite3.DatabaseError):
             found = source.execute(f"SELECT max({key}) FROM {table.name} {place}").fetchone()[0]  # noqa: S608  our own names
             return found or 0
-    known = 0
     with contextlib.suppress(sqlite3.DatabaseError):
-        for (known,) in source.execute(f"SELECT {key} FROM {table.name} ORDER BY {key}"):  # noqa: S608,B007  our own names; the last is kept
-            pass
-    return known + _PAST_KNOWN
+        for (found,) in source.execute(f"SELECT {key} FROM {table.name} ORDER BY {key}"):  # noqa: S608  our own names
+            known = max(known, found)
+    pages, page_bytes = (int(source.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size"))
+    return known + min(_PAST_KNOWN, pages * page_bytes // _LEAST_ROW_BYTES)
 
 
 def _gaps(target: Connection, quarantined: set[int]) -> list[tuple[int, int]]:
