@@ -112,13 +112,19 @@ class OrderedEvents:
         """At most `limit` events right after row x. An x of another run stands where it arrived."""
         strand = self._strand(run)
         start = strand.after(x)
-        return strand.view(start, max(min(start + limit, strand.size), start))
+        stop = start + limit
+        if not start <= stop <= strand.size:
+            stop = max(min(stop, strand.size), start)
+        return strand.view(start, stop)
 
     def before(self, x: int, limit: int, run: int | None = None) -> RowArray:
         """At most `limit` events right before row x, oldest first."""
         strand = self._strand(run)
         stop = strand.before(x)
-        return strand.view(min(max(stop - limit, 0), stop), stop)
+        start = stop - limit
+        if not 0 <= start <= stop:
+            start = min(max(start, 0), stop)
+        return strand.view(start, stop)
 
     def between(self, x: int, y: int, run: int | None = None) -> RowArray:
         """Events between rows x and y, without them, whichever comes first."""

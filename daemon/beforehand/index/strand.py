@@ -86,7 +86,9 @@ class Strand:
         """How many rows stand before a row. One of another run stands right after the last that came before it."""
         if self._rows is None:
             place = row - self._first
-            return min(place, self.size) if place > 0 else 0
+            if 0 <= place <= self.size:  # nearly always; min and max would take as long as all the rest
+                return place
+            return 0 if place < 0 else self.size
         if self.arrival:
             return bisect_left(self._cells, row, 0, self.size)
         place = int(self._columns.place[row])
