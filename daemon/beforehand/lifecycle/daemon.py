@@ -51,7 +51,7 @@ class Daemon:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    _storing: set[asyncio.Task[Any]] = field(default_factory=set)
+    _finishing: set[asyncio.Task[Any]] = field(default_factory=set)
     _room: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -80,7 +80,7 @@ class Daemon:
             await self._stopped.wait()
             with anyio.move_on_after(limits.DRAIN_S):
                 await self._drain(taking, telling)
-            for task in (*taking, *telling, *self._storing):
+            for task in (*taking, *telling, *self._finishing):
                 task.cancel()
 
     @property
@@ -95,8 +95,8 @@ class Daemon:
     async def _drain(self, taking: list[asyncio.Task[None]], telling: list[asyncio.Task[None]]) -> None:
         """What was taken is on disk and acknowledged, packets are recorded, the broker has all that waited for it."""
         await _cancelled(taking)
-        while self._storing:
-            await asyncio.wait(self._storing)
+        while self._finishing:
+            await asyncio.wait(self._finishing)
         await self.pipeline.record()
         self.receipts.flush()
         await _cancelled(telling)
@@ -104,35 +104,39 @@ class Daemon:
         await self.pipeline.memories.keeping.finish()
 
     async def _lane(self, lane: Lane, group: asyncio.TaskGroup) -> None:
-        """Read, remember, answer; the disk is waited for beside this, and gates only the acknowledgement."""
+        """Whatever is begun with is finished, also when the lane ends: the journal may have a part of it already."""
         async for arrivals in self.bus.arrivals(lane):
-            entries, refused = self.door.read(arrivals)
-            outcomes: list[Outcome] = []
-            appends: list[asyncio.Task[Stored]] = []
-            async for piece in self.pipeline.taking.pieces(entries, may_lag=lane is Lane.INGEST):
-                outcomes += piece
-                appends.append(self._beside(group, self._append(piece)))
-            self.uncommitted += len(arrivals)
-            answered = asyncio.Event()
-            self._beside(group, self._store(arrivals, outcomes, refused, appends, answered))
-            gaps: list[Outcome] = []
-            try:
-                gaps = await self.pipeline.respond(outcomes)
-            finally:
-                if not gaps:
-                    answered.set()
-            if gaps:
-                group.create_task(self._catch_up(gaps, answered))
-            if self.interpreting is not None:
-                self.interpreting.notice(outcomes)
+            await asyncio.shield(self._beside(group, self._take(arrivals, lane, group)))
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 
+    async def _take(self, arrivals: Sequence[Arrival], lane: Lane, group: asyncio.TaskGroup) -> None:
+        """Read, remember, answer; the disk is waited for beside this, and gates only the acknowledgement."""
+        entries, refused = self.door.read(arrivals)
+        outcomes: list[Outcome] = []
+        appends: list[asyncio.Task[Stored]] = []
+        async for piece in self.pipeline.taking.pieces(entries, may_lag=lane is Lane.INGEST):
+            outcomes += piece
+            appends.append(self._beside(group, self._append(piece)))
+        self.uncommitted += len(arrivals)
+        answered = asyncio.Event()
+        self._beside(group, self._store(arrivals, outcomes, refused, appends, answered))
+        gaps: list[Outcome] = []
+        try:
+            gaps = await self.pipeline.respond(outcomes)
+        finally:
+            if not gaps:
+                answered.set()
+        if gaps:
+            group.create_task(self._catch_up(gaps, answered))
+        if self.interpreting is not None:
+            self.interpreting.notice(outcomes)
+
     def _beside(self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
-        """Store beside the lane; an orderly end waits for it."""
+        """Work that an orderly end waits for."""
         task = group.create_task(work)
-        self._storing.add(task)
-        task.add_done_callback(self._storing.discard)
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
         return task
 
     async def _catch_up(self, gaps: Sequence[Outcome], answered: asyncio.Event) -> None:
