@@ -27,6 +27,7 @@ class Talk:
     """
 
     def __init__(self, port: int, *, agents: int = 2, events: int = 1_000, name: str = "talk", first: int = 0) -> None:
+        self.port = port
         self._broker = BrokerSettings(host="127.0.0.1", port=port)
         self._names = [f"{name}-{number}" for number in range(agents)]
         self._numbers = range(first, first + events)
