@@ -51,7 +51,9 @@ class Daemon:
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     uncommitted: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
-    _finishing: set[asyncio.Task[Any]] = field(default_factory=set)
+    _batch: dict[Lane, asyncio.Lock] = field(default_factory=lambda: {lane: asyncio.Lock() for lane in Lane})
+    """Held by a lane that is in the middle of one."""
+    _storing: set[asyncio.Task[Any]] = field(default_factory=set)
     _room: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> None:
@@ -80,7 +82,7 @@ class Daemon:
             await self._stopped.wait()
             with anyio.move_on_after(limits.DRAIN_S):
                 await self._drain(taking, telling)
-            for task in (*taking, *telling, *self._finishing):
+            for task in (*taking, *telling, *self._storing):
                 task.cancel()
 
     @property
@@ -94,9 +96,11 @@ class Daemon:
 
     async def _drain(self, taking: list[asyncio.Task[None]], telling: list[asyncio.Task[None]]) -> None:
         """What was taken is on disk and acknowledged, packets are recorded, the broker has all that waited for it."""
+        for batch in self._batch.values():
+            await batch.acquire()  # and no other begins
         await _cancelled(taking)
-        while self._finishing:
-            await asyncio.wait(self._finishing)
+        while self._storing:
+            await asyncio.wait(self._storing)
         await self.pipeline.record()
         self.receipts.flush()
         await _cancelled(telling)
@@ -104,9 +108,10 @@ class Daemon:
         await self.pipeline.memories.keeping.finish()
 
     async def _lane(self, lane: Lane, group: asyncio.TaskGroup) -> None:
-        """Whatever is begun with is finished, also when the lane ends: the journal may have a part of it already."""
+        """One batch after the other, each of them whole: the journal may have a part of it already."""
         async for arrivals in self.bus.arrivals(lane):
-            await asyncio.shield(self._beside(group, self._take(arrivals, lane, group)))
+            async with self._batch[lane]:
+                await self._take(arrivals, lane, group)
             if lane is Lane.INGEST:
                 await self._wait_for_room()
 
@@ -135,8 +140,8 @@ class Daemon:
     def _beside(self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, _Result]) -> asyncio.Task[_Result]:
         """Work that an orderly end waits for."""
         task = group.create_task(work)
-        self._finishing.add(task)
-        task.add_done_callback(self._finishing.discard)
+        self._storing.add(task)
+        task.add_done_callback(self._storing.discard)
         return task
 
     async def _catch_up(self, gaps: Sequence[Outcome], answered: asyncio.Event) -> None:
