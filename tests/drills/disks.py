@@ -107,17 +107,17 @@ def read_only(folder: Path, size: Size) -> Outcome:
 
 
 def _broken(one: Up, talk: Talk, mend: Callable[[], object], size: Size) -> Outcome:
-    """The same for whoever talks by now, who may have said all, and for who comes later."""
+    """What becomes of who talks by now, and may have said all, and of who comes while it is broken."""
     with Talk(talk.port, events=size.events, name="late") as late:
         late.wait_for(1)
-        outcome = _red(one, late, mend, size)
+        outcome = _red_then_green(one, late, mend, size)
     talk.wait(WITHIN_S + size.events / 20)
     late.said += talk.said
     outcome.figures |= whole(one, late)
     return outcome
 
 
-def _red(one: Up, talk: Talk, mend: Callable[[], object], size: Size) -> Outcome:
+def _red_then_green(one: Up, talk: Talk, mend: Callable[[], object], size: Size) -> Outcome:
     """Red within a second, nothing acknowledged; everything there once it is mended."""
     red_s, said = red(one, "journal")
     assert not one.health()["ready"]
