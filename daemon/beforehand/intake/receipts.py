@@ -17,7 +17,8 @@ from beforehand.messages.outbound import CumulativeReceipt, Receipt
 from beforehand.messages.topics import Scope
 from beforehand.ports import Clock, Measures
 
-_COALESCE_S: Final = 0.05
+_EVERY_S: Final = 0.02
+"""How long receipts wait for others: after the last ones, so that a message that comes alone is told of at once."""
 ASK_REFUSED_S: Final = 1.0
 """How long what was refused for now waits before it is asked for: so much of it as may come in that time."""
 
@@ -62,7 +63,7 @@ class _PutOff:
 
 @dataclass(slots=True)
 class Receipts:
-    """Collects what became durable and sends at most one cumulative receipt per run and epoch each 50 ms.
+    """Collects what became durable and sends at most one cumulative receipt per run and epoch each 20 ms.
 
     A gap is named once it is older than limits.GAP_GRACE_S (what is on its way needs no asking), and again after two
     seconds, four, and so on up to a minute: it may be one that never closes. At most limits.GAPPED_EPOCHS are asked
@@ -81,6 +82,7 @@ class Receipts:
     _gapped: OrderedDict[Key, _Counter] = field(default_factory=OrderedDict)
     _put_off: OrderedDict[Key, _PutOff] = field(default_factory=OrderedDict)
     _next_due_s: float = float("inf")
+    _sent_s: float = float("-inf")
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stored(self, entry: Entry, session: Session, position: int | None, *, unheeded: bool = False) -> None:
@@ -132,8 +134,9 @@ class Receipts:
             if not self._changed and not self._gapped and not self._put_off:
                 self._woken.clear()
                 await self._woken.wait()
-            await self.clock.sleep(_COALESCE_S)
+            await self.clock.sleep(max(0.0, self._sent_s + _EVERY_S - self.clock.monotonic_s()))
             self.flush()
+            self._sent_s = self.clock.monotonic_s()
 
     def flush(self) -> None:
         """Send the receipts that are due now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import orjson
 import pytest
 
@@ -68,6 +70,23 @@ def test_one_receipt_for_all_that_became_durable_meanwhile(desk):
     [(topic, receipt)] = desk.sent
     assert topic == "beforehand/v1/shop/anna/r1/receipt"
     assert (receipt.epoch, receipt.durable_to, receipt.missing, receipt.also_durable) == ("e", 50, [], [])
+
+
+@pytest.mark.anyio
+async def test_what_comes_alone_is_told_at_once_and_what_follows_it_together(desk):
+    telling = asyncio.create_task(desk.receipts.run())
+    await desk.clock.advance(1)
+    desk.store(1)
+    await desk.clock.advance(0)
+    assert [receipt.durable_to for _, receipt in desk.sent] == [1]
+    desk.store(2)
+    await desk.clock.advance(0.01)
+    desk.store(3)
+    await desk.clock.advance(0.009)
+    assert len(desk.sent) == 1
+    await desk.clock.advance(0.001)
+    assert [receipt.durable_to for _, receipt in desk.sent] == [1, 3]
+    telling.cancel()
 
 
 def test_each_run_and_epoch_has_its_own(desk):

@@ -14,6 +14,7 @@ from sqlalchemy.dialects.sqlite import insert
 from beforehand import limits
 from beforehand.backends.journal import rows
 from beforehand.backends.journal.faults import may_pass
+from beforehand.backends.journal.inserting import insert_rows
 from beforehand.backends.journal.rows import Row
 from beforehand.backends.journal.schema import dead_letters, embedders, messages, origin, packets, vectors
 from beforehand.backends.sealing import Seal
@@ -23,6 +24,9 @@ from beforehand.ports import Appended, DeadLetter, Extent, JournalRow, PacketRec
 _ASKED_AT_ONCE: Final = 500
 """Identities in one IN list; five parameters each stay far below SQLite's 32,766."""
 
+_MESSAGES: Final = insert(messages).on_conflict_do_nothing()
+_PACKETS: Final = insert(packets).on_conflict_do_nothing()
+_VECTORS: Final = insert(vectors).prefix_with("OR REPLACE")
 _IDENTITY: Final = ("tenant", "agent", "run", "channel", "key")
 Identity = tuple[Any, ...]
 
@@ -57,14 +61,14 @@ def store_messages(connection: Connection, new: Sequence[Row], own: int | None =
 
 def store_packets(connection: Connection, new: Sequence[Row]) -> None:
     """Store packets in their order; an id that is stored already is left as it is."""
-    connection.execute(insert(packets).on_conflict_do_nothing(), list(new))
+    insert_rows(connection, _PACKETS, new)
 
 
 def store_vectors(connection: Connection, new: Sequence[Row]) -> None:
     """Store vectors; what is there for a position gives way, and of two in `new` the later stays."""
     ids = {name: _embedder(connection, name) for name in {row["embedder"] for row in new}}
     numbered = [{**row, "embedder": ids[row["embedder"]]} for row in new]
-    connection.execute(insert(vectors).prefix_with("OR REPLACE"), numbered)
+    insert_rows(connection, _VECTORS, numbered)
 
 
 def _embedder(connection: Connection, fingerprint: str) -> int:
@@ -235,7 +239,7 @@ def _inserted(connection: Connection, fresh: list[Row], last: int) -> bool:
     """Whether all were new; when one was not, nothing is changed."""
     for position, row in enumerate(fresh, last + 1):
         row["position"] = position
-    if not fresh or connection.execute(insert(messages).on_conflict_do_nothing(), fresh).rowcount == len(fresh):
+    if insert_rows(connection, _MESSAGES, fresh) == len(fresh):
         return True
     connection.execute(delete(messages).where(messages.c.position > last))
     return False
