@@ -1,7 +1,7 @@
 """The load of the intake benchmark, in processes of its own.
 
-`python -m tests.bench.talkers load PORT TENANT SECONDS PID` prints one JSON object; `talkers listen PORT` takes what
-comes and acknowledges it.
+`python -m tests.bench.talkers load PORT TENANT SECONDS PID PER_S` prints one JSON object; `talkers listen PORT` takes
+what comes and acknowledges it.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ class Run:
 
 @dataclass
 class Load:
-    """The runs of one tenant on one connection."""
+    """The runs of one tenant on one connection. per_s: events a second of all together; 0: as receipts make room."""
 
     connection: Connection
     tenant: str
-    until: float
+    began: float
+    seconds: float
     runs: dict[str, Run]
+    per_s: float
     durable: int = 0
     late_ms: list[float] = field(default_factory=list)
 
@@ -67,14 +69,16 @@ class Load:
                 run.room.set()
 
     async def talk(self, run: Run, *, receipts: bool) -> None:
-        """Say as much as there is room for, until the time is over and everything is on disk."""
+        """Say as much as there is room for, or is due, until the time is over and everything is on disk."""
         base = f"{topics.ROOT}/{self.tenant}/{run.name}/{run.name}"
         if receipts:
             await self.connection.publish(f"{base}/plan", orjson.dumps(said.plan(20)))
         for event in notes(run.name):
-            if time.perf_counter() > self.until:
+            if time.perf_counter() > self.began + self.seconds:
                 break
-            while receipts and len(run.open) >= WINDOW:
+            if self.per_s:
+                await asyncio.sleep(self.began + run.said * len(self.runs) / self.per_s - time.perf_counter())
+            while receipts and not self.per_s and len(run.open) >= WINDOW:
                 run.room.clear()
                 await run.room.wait()
             run.said += 1
@@ -98,13 +102,13 @@ def notes(seed: str) -> Iterator[dict[str, Any]]:
         yield {"id": f"{seed}-{number}", "kind": "note", "role": "user", "text": text}
 
 
-async def load(port: int, tenant: str, seconds: float, pid: int) -> dict[str, Any]:
+async def load(port: int, tenant: str, seconds: float, pid: int, per_s: float) -> dict[str, Any]:
     """Talk for so long; pid: of the daemon, whose receipts are waited for. 0: there is none."""
     connection = Connection(ConnectionOptions(client_id="load", port=port))
     await connection.open()
     began = time.perf_counter()
     runs = {name: Run(name) for name in (f"r{number}" for number in range(RUNS))}
-    talk = Load(connection, tenant, began + seconds, runs)
+    talk = Load(connection, tenant, began, seconds, runs, per_s)
     if pid:
         await connection.subscribe([f"{topics.ROOT}/{tenant}/+/+/receipt"])
     listening = asyncio.create_task(talk.listen())
@@ -146,5 +150,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "listen":
         asyncio.run(listen(int(sys.argv[2])))
     else:
-        port, tenant, seconds, pid = sys.argv[2:]
-        print(json.dumps(asyncio.run(load(int(port), tenant, float(seconds), int(pid)))))
+        port, tenant, seconds, pid, per_s = sys.argv[2:]
+        print(json.dumps(asyncio.run(load(int(port), tenant, float(seconds), int(pid), float(per_s)))))
