@@ -185,7 +185,8 @@ class AgentMemory:
         said_by = authority_of(event.source, event.role)
         authority, through = derived(said_by, event.kind, None if parent is None else self.events[parent])
         text, data, args = _own(event)
-        telling = bool(event.facts) or data is not None or bool(args) or not is_trivial(text)
+        read = not cold or self._reading.facts.hears(event, authority)
+        telling = read and (bool(event.facts) or data is not None or bool(args) or not is_trivial(text))
         passages = split(text, data, unsaid(event, text, data) if args is None else args) if telling else []
         worthy = telling and not cold
         cuts = cuts_of(passages) if worthy else []

@@ -34,9 +34,13 @@ class FactSources:
         if self.paths and event.kind == "observation" and event.tool and event.ok is not False:
             result = whole(text) if data is None else data
             found += found_in(self.paths, event.tool, result, event.space or "")
-        if self.statements and is_spoken(event, authority):
+        if self.hears(event, authority):
             found += self._spoken(entry, event, passages)
         return found
+
+    def hears(self, event: Event, authority: Authority) -> bool:
+        """Whether the words of an event are read: else `of` needs no passages."""
+        return self.statements and is_spoken(event, authority)
 
     def _spoken(self, entry: Entry, event: Event, passages: Sequence[Passage]) -> list[Statement]:
         sentences = [passage.text for passage in passages if passage.kind in ("sentence", "line")]

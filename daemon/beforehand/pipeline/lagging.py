@@ -97,6 +97,12 @@ class Lagging(Container[Key]):
         return any(lag.again_s <= now_s for lag in self._lags.values())
 
     @property
+    def presses(self) -> bool:
+        """Whether messages come together in crowds, or somebody catches up: what is not urgent leaves them the loop."""
+        crowded = self._crowded_since_s is not None and _now_s() - self._crowded_at_s <= self.patience_s
+        return crowded or self.catches_up
+
+    @property
     def messages(self) -> int:
         """How many are not remembered yet, to about 256 an agent."""
         return sum(lag.messages for lag in self._lags.values())

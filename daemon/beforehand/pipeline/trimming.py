@@ -21,6 +21,7 @@ from beforehand.memory.counting import Ranges
 from beforehand.messages.entry import Entry
 from beforehand.messages.outbound import Packet
 from beforehand.pipeline.alternating import Alternating
+from beforehand.pipeline.heap import give_back
 from beforehand.pipeline.hot import Hot, Key
 from beforehand.pipeline.loading import Loading
 from beforehand.pipeline.unstored import Came, Unstored
@@ -88,7 +89,8 @@ class Trimming:
                     self._take(memory, entry, rated)
                 _count_as(one.memory, memory)
                 self.replace(key, memory, upto)
-                return True
+            await asyncio.to_thread(give_back)
+            return True
 
     def _take(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> None:
         event = self.loading.fold(memory, entry, rated).event

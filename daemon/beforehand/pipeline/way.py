@@ -95,7 +95,7 @@ class Pipeline:
             began_s = self.clock.monotonic_s()
             with self._contained(scope):
                 await self._refresh(scope, nearest=nearest)
-            if self.memories.lagging.catches_up:
+            if self.memories.lagging.presses:
                 await asyncio.sleep(_REST * (self.clock.monotonic_s() - began_s))
 
     async def _refresh(self, scope: Scope, *, nearest: bool) -> None:
