@@ -45,6 +45,22 @@ def test_a_burst_is_remembered_as_it_comes_and_a_flood_is_not():
     playing(play)
 
 
+def test_deciding_rests_as_soon_as_messages_crowd_and_goes_on_when_they_do_not():
+    async def play(world):
+        lag = lagging(world, at_once=2)
+        lag.patience_s = 3_600.0
+        pressed = []
+        for count in (2, 3, 3, 2):
+            assert lag.flooding([AGENT] * count) == set()
+            pressed.append(lag.presses)
+        assert pressed == [False, True, True, False]
+        lag.flooding([AGENT] * 3)
+        lag.patience_s = -1.0
+        assert not lag.presses  # nothing came since
+
+    playing(play)
+
+
 def test_in_a_flood_those_who_say_little_are_remembered_as_it_comes():
     async def play(world):
         lag, ben, carl = lagging(world, at_once=4), ("shop", "ben"), ("shop", "carl")

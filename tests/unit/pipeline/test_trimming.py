@@ -8,8 +8,10 @@ import weakref
 import pytest
 from structlog.testing import capture_logs
 
+from beforehand.index.passages import split
+from beforehand.memory import agent
 from beforehand.messages.topics import Scope
-from beforehand.pipeline import loading
+from beforehand.pipeline import loading, trimming
 from journal_samples import RUN, entry
 from remembering import process
 
@@ -36,6 +38,41 @@ async def test_an_agent_that_always_has_messages_on_their_way_is_trimmed_and_los
         assert [event.id for event in memory.events] == [event.id for event in before.events]
         assert memory.words.search("P1", 1)[0].tolist() == [MOST + 6]
         assert memory.vectors.vectors([MOST + 6]).any()
+
+
+async def test_of_what_is_cold_only_a_users_words_are_read_for_what_they_state(tmp_path, monkeypatch):
+    read = []
+
+    def noted(text, *others):
+        read.append(text)
+        return split(text, *others)
+
+    async with process(tmp_path, agent_events=MOST) as one:
+        told = [
+            entry("user", kind="message", role="user", text="My budget is $700."),
+            entry("tool", kind="observation", tool="get_order", text="order W77 is ready"),
+        ]
+        await one.journal.append(told)
+        await one.journal.append([entry(f"e{number}", kind="note", text=f"note {number}") for number in range(MOST)])
+        whole, _ = await one.memories.keeping.loading.anew(RUN.tenant, RUN.agent)
+        monkeypatch.setattr(agent, "split", noted)
+        memory, _ = await one.memories.keeping.loading.trimmed(RUN.tenant, RUN.agent)
+        assert memory.cold == MOST // 2 + 2
+        assert read[0] == told[0].message.text
+        assert read[1:] == [f"note {number}" for number in range(MOST // 2, MOST)]
+        assert [claim.value for claim in memory.facts.of_row(0)] == ["$700"]
+        assert whole.cold == memory.cold
+
+
+async def test_what_a_renewal_freed_is_given_back_to_the_system(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(trimming, "give_back", lambda: given.append(True))
+    async with process(tmp_path, agent_events=MOST) as one:
+        await one.memories.trimming.look()
+        assert given == []
+        await one.says(0, MOST + 5)
+        await one.memories.trimming.look()
+        assert given == [True]
 
 
 async def test_what_reaches_the_disk_while_the_other_is_folded_is_in_it_once(tmp_path):
