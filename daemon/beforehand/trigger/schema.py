@@ -99,10 +99,10 @@ class RulePart(Part):
         0.5, description="how strongly it speaks for what it recalls, 0 to 1"
     )
     cooldown_steps: Annotated[int, Field(ge=0, le=limits.COOLDOWN_STEPS_MAX)] = Field(
-        0, description="after it fired for a step, for how many following steps it is silent"
+        0, description="for how many steps it does not ask again for what a final packet said, nor repeat its message"
     )
     cooldown_s: Annotated[float, Field(ge=0, le=limits.COOLDOWN_S_MAX, allow_inf_nan=False)] = Field(
-        0.0, description="after it fired for a step, for how many seconds it is silent in later steps"
+        0.0, description="the same in seconds, in later steps"
     )
     priority: Annotated[int, Field(ge=-100, le=100)] = Field(0, description="higher ones come first")
 
