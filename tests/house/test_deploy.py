@@ -191,10 +191,21 @@ def test_the_sidecar_is_native_and_has_no_rights():
 def test_only_settings_that_exist_are_set(services):
     pod = yaml.safe_load(SIDECAR.read_text())["spec"]["template"]["spec"]
     names = {name for service in services.values() for name in service.get("environment", {})}
-    names |= {entry["name"] for container in pod["containers"] for entry in container.get("env", [])}
+    containers = [*pod["initContainers"], *pod["containers"]]
+    names |= {entry["name"] for container in containers for entry in container.get("env", [])}
     names |= set(re.findall(r"(BEFOREHAND_\w+)=", UNIT.read_text() + IMAGE.read_text()))
     assert environment_of(names)
     assert environment_of(names) <= settings_known()
+
+
+def test_a_container_has_twice_the_memory_that_its_daemon_may_fill(services):
+    daemon = services["daemon"]
+    (sidecar,) = yaml.safe_load(SIDECAR.read_text())["spec"]["template"]["spec"]["initContainers"]
+    env = {entry["name"]: entry["value"] for entry in sidecar["env"]}
+    bound = "BEFOREHAND_MEMORY__BYTES"
+    assert daemon["mem_limit"] == "1g"
+    assert sidecar["resources"]["limits"]["memory"] == "1Gi"
+    assert max(int(daemon["environment"][bound]), int(env[bound])) * 2 < 2**30
 
 
 @pytest.mark.parametrize("file", [COMPOSE, SIDECAR])
