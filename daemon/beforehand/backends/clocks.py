@@ -80,11 +80,6 @@ class VirtualClock:
             await self._settle()
         self._now_us = max(self._now_us, now_us)
 
-    @property
-    def next_wake_us(self) -> int | None:
-        """When the first sleeper wakes; None when nobody sleeps."""
-        return self._sleepers[0][0] if self._sleepers else None
-
     async def _settle(self) -> None:
         for _ in range(self._turns):
             await anyio.lowlevel.checkpoint()

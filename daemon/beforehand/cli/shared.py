@@ -25,7 +25,6 @@ from beforehand.settings import Settings
 _Answer = TypeVar("_Answer")
 
 FAILED = 1
-MISUSED = 2
 
 _PIPE_COLUMNS = 160
 _SPELT = re.compile("[%\ud800-\udfff]")

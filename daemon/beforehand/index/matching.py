@@ -28,7 +28,6 @@ class Match(NamedTuple):
 
 
 FAILED: Final = Match(failed=True)
-ACTION: Final = Match(action=True)
 
 
 class Positions:

@@ -30,14 +30,12 @@ class Freshness:
     """What is known of a key's past (meta-memory), as of the newest claim. Times: microseconds since 1970.
 
     changes: how often the value that stands became another one. confirmations: claims since then that repeat it.
-    confirmed_by: who made the newest of these.
     """
 
     changes: int = 0
     changed_us: int = 0
     confirmations: int = 0
     confirmed_us: int = 0
-    confirmed_by: str = ""
 
 
 class _Level:
@@ -127,6 +125,4 @@ class Record:
         if old is not None and new != old:
             self.freshness = Freshness(known.changes + 1, claim.recorded_us)
         elif old is not None and claim.value == old and not claim.withdrawn:
-            self.freshness = Freshness(
-                known.changes, known.changed_us, known.confirmations + 1, claim.recorded_us, claim.authority
-            )
+            self.freshness = Freshness(known.changes, known.changed_us, known.confirmations + 1, claim.recorded_us)
