@@ -40,8 +40,8 @@ from beforehand.messages.topics import Scope
 from beforehand.ports import PacketRecord
 from beforehand.settings import Settings
 
-Host = Annotated[str | None, typer.Option(help="Broker; left out: 127.0.0.1.")]
-Port = Annotated[int | None, typer.Option(help="Broker port.")]
+Host = Annotated[str | None, typer.Option(help="Broker; left out: as set, else 127.0.0.1.")]
+Port = Annotated[int | None, typer.Option(help="Broker port; left out: as set, else 1883.")]
 _RECALL_MS = 5_000.0
 _PLACE = ("tenant", "agent", "run", "step")
 

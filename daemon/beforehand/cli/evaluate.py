@@ -26,7 +26,15 @@ from beforehand.training.evaluating import Score, evaluate, policies
 from beforehand.training.leading import Lead, lead_of
 from beforehand.training.trajectories import Trajectory, read
 
+PLAYED = (
+    "single: an agent for each run; interleaved: ten woven into one; labelled: the same with `space`; "
+    "lives: many of one agent."
+)
+"""How runs are played, for `--help`."""
 _BUDGETS = (256, 512)
+Budgets = Annotated[
+    list[int] | None, typer.Option(min=1, help="Tokens; may be given several times; left out: 256 and 512.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -44,8 +52,8 @@ def command(
             "rules, full, needs (full, where a step names any), frugal, balanced, generous."
         ),
     ] = None,
-    budget: Annotated[list[int] | None, typer.Option(min=1, help="Tokens; may be given several times.")] = None,
-    setting: Annotated[Setting, typer.Option(help="How the runs are played.")] = Setting.SINGLE,
+    budget: Budgets = None,
+    setting: Annotated[Setting, typer.Option(help=PLAYED)] = Setting.SINGLE,
     view: Annotated[int, typer.Option(min=0, help="Newest events that the agent still sees.")] = 0,
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
     match: Annotated[str | None, typer.Option(help="Only runs whose id this regular expression finds.")] = None,
@@ -57,7 +65,7 @@ def command(
         str | None, typer.Option(help="Runs whose id this finds are lived through before all others, and not counted.")
     ] = None,
     needs: Annotated[bool, typer.Option("--needs/--no-needs", help="Whether plans say what steps need.")] = True,
-    workflows: Annotated[bool | None, typer.Option(help="Whether earlier runs teach, instead of as set.")] = None,
+    workflows: Annotated[bool | None, typer.Option(help="Whether earlier runs teach; left out: as set.")] = None,
     model: Annotated[str | None, typer.Option(help="Trigger model instead of the configured one.")] = None,
     lead: Annotated[
         bool, typer.Option("--lead", help="Also how long before its step a packet has what that needs, as configured.")

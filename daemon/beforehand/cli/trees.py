@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from beforehand import assembly
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.cli.evaluate import drawn
+from beforehand.cli.evaluate import PLAYED, drawn
 from beforehand.cli.inspecting import agent_memory, inspect_app
 from beforehand.cli.shared import Agent, Config, Journal, Json, advising, awaited, load, out, print_json
 from beforehand.memory.session import Session
@@ -65,8 +65,10 @@ def tree(
 @inspect_app.command(name="forgetting")
 def measure(
     file: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz).")],
-    live: Annotated[list[int] | None, typer.Option(min=1, help="Most live nodes; may be given several times.")] = None,
-    setting: Annotated[Setting, typer.Option(help="How the runs are played.")] = Setting.INTERLEAVED,
+    live: Annotated[
+        list[int] | None, typer.Option(min=1, help="Most live nodes; may be given several times; left out: as set.")
+    ] = None,
+    setting: Annotated[Setting, typer.Option(help=PLAYED)] = Setting.INTERLEAVED,
     split: Annotated[str | None, typer.Option(help="Only runs of this split.")] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="So many runs, drawn by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="Draws the runs and weaves them.")] = 0,

@@ -37,7 +37,7 @@ def induce(
     source: Annotated[Path, typer.Argument(help="Recorded runs (.jsonl or .jsonl.gz), or a daemon's journal.")],
     agent: Annotated[str | None, typer.Option(help="Only this agent of a journal, as tenant/agent.")] = None,
     task_type: Annotated[str | None, typer.Option(help="Only workflows of this sort of task.")] = None,
-    retired: Annotated[bool, typer.Option("--retired", help="Those that evidence no longer bears out.")] = False,
+    retired: Annotated[bool, typer.Option("--retired", help="Only those that evidence has retired.")] = False,
     config: Config = None,
     json: Json = False,
 ) -> None:

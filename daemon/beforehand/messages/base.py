@@ -73,7 +73,7 @@ class Inbound(Sent):
     receipt: bool = Field(default=False, description="Ask for a receipt once the message is durable.", examples=[True])
     traceparent: Label | None = Field(
         None,
-        description="W3C trace context; one that does not parse is ignored.",
+        description="W3C trace context; kept with the message.",
         examples=["00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
     )
 
