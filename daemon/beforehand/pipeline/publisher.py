@@ -111,7 +111,6 @@ class Publisher:
             self._measures.observe("beforehand_publish_seconds", self._clock.monotonic_s() - started)
             self._remember(outgoing)
         except PublishRefused as error:
-            self._measures.count("beforehand_publish_refused_total")
             _log.warning("the broker refused a publish", topic=outgoing.topic, reason=str(error))
         except BusUnavailable:
             self._put_back(outgoing)

@@ -6,7 +6,7 @@ import asyncio
 
 from beforehand.backends.clocks import VirtualClock
 from beforehand.backends.measures import RecordedMeasures
-from beforehand.errors import BusUnavailable
+from beforehand.errors import BusUnavailable, PublishRefused
 from beforehand.pipeline.publisher import Outgoing, Publisher
 
 
@@ -108,3 +108,23 @@ def test_one_publish_that_hangs_holds_up_only_its_topic():
         await asyncio.wait([running])
 
     asyncio.run(play())
+
+
+def test_a_publish_that_is_refused_is_given_up_and_counted_by_the_bus_alone():
+    async def play():
+        bus, measures = Bus(), RecordedMeasures()
+        bus.lost, publish = False, bus.publish
+
+        async def refusing(topic, payload, **_):
+            if topic == "secret":
+                raise PublishRefused("not authorized.", "")
+            await publish(topic, payload)
+
+        bus.publish = refusing
+        publisher = Publisher(bus, VirtualClock(), measures)
+        for topic in ("secret", "open"):
+            publisher.put(Outgoing(topic, b"1", retain=True))
+        await publisher.drain()
+        return bus.published, measures.value("beforehand_publish_refused_total")
+
+    assert asyncio.run(play()) == ([("open", b"1")], 0)
