@@ -55,7 +55,7 @@ class Keeping:
                 await self._save(key, one)
 
     async def finish(self) -> None:
-        """At the end: everybody who has grown at all, for at most limits.SEGMENTS_FINISH_S."""
+        """At the end: whoever has grown by limits.SEGMENT_MESSAGES, for at most limits.SEGMENTS_FINISH_S."""
         loop = asyncio.get_running_loop()
         until_s = loop.time() + limits.SEGMENTS_FINISH_S
         grown = [(key, one) for key, one in [*self.leaving.items(), *self.hot.items()] if one.unsaved]
