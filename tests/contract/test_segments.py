@@ -17,6 +17,7 @@ from beforehand import assembly
 from beforehand.backends.embedders import embedder_for
 from beforehand.backends.measures import RecordedMeasures
 from beforehand.backends.segments import SegmentFolder, form, packing
+from beforehand.backends.segments.folder import fold_definition
 from beforehand.cli.demo import RECORDING
 from beforehand.index.semantic import SemanticWindows
 from beforehand.memory.agent import AgentMemory
@@ -251,6 +252,12 @@ def test_a_segment_of_other_code_is_not_used(tmp_path, monkeypatch, memory):
     folder_at(tmp_path).save(Segment(memory, 1, EXTENT), KEY, "table", always)
     monkeypatch.setattr("beforehand.backends.segments.folder.fold_definition", lambda: "newer")
     assert folder_at(tmp_path).load("shop", "anna", KEY, "table") is None
+
+
+def test_other_limits_are_other_code(monkeypatch):
+    before, read = fold_definition(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda file: read(file) + b"#" * (file.name == "limits.py"))
+    assert fold_definition() != before
 
 
 def test_no_two_agents_share_a_segment(tmp_path):

@@ -25,8 +25,8 @@ from beforehand.ports import Extent, Measures
 from beforehand.ports.segments import Kept, Segment
 
 _log = structlog.get_logger()
-_ROOMS: Final = ("feedback", "index", "memory", "messages", "pipeline")
-"""Folders of the code that a fold is made of."""
+_FOLDED_BY: Final = ("limits.py", "feedback", "index", "memory", "messages", "pipeline")
+"""Files and folders of the code that a fold is made of."""
 _ENDS: Final = 1
 """The part with the ends of the events."""
 _SUFFIX: Final = ".segment"
@@ -203,8 +203,8 @@ def fold_definition() -> str:
     """Changes whenever the same messages might be folded into another state: code, Python, numpy and form."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {np.__version__} {form.MAGIC!r}".encode())
     package = Path(__file__).parents[2]
-    for room in _ROOMS:
-        for source in sorted((package / room).rglob("*.py")):
+    for name in _FOLDED_BY:
+        for source in sorted((package / name).rglob("*.py")) or [package / name]:
             digest.update(source.name.encode() + source.read_bytes())
     return digest.hexdigest()[:32]
 
