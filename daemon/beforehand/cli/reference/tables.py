@@ -110,7 +110,7 @@ def _docstring(statement: ast.stmt) -> str:
 
 def error_tree(parent: type = errors.BeforehandError, depth: int = 0) -> str:
     """The tree of errors, each with what it means."""
-    own = f"{'  ' * depth}- `{parent.__name__}`: {(parent.__doc__ or '').strip()}"
+    own = f"{'  ' * depth}- `{parent.__name__}`: {' '.join((parent.__doc__ or '').split())}"
     below = [each for each in vars(errors).values() if isinstance(each, type) and each.__base__ is parent]
     return "\n".join([own, *(error_tree(each, depth + 1) for each in below)])
 
