@@ -1,7 +1,6 @@
 """What a rule's condition can see, as one typed and documented record.
 
-What stands beside the type of each field is the reference: `describe` makes docs/reference/rules.md and the table in
-rules/README.md of it.
+What stands beside the type of each field is the reference: the table in rules/README.md has it from `describe`.
 """
 
 from __future__ import annotations
@@ -208,7 +207,7 @@ _RECORDS: Final = (StepView, PlanView, RunView, RecentEvent, FactView)
 
 
 def describe() -> list[tuple[str, str, str]]:
-    """(name, type, meaning) of everything a condition can see, in the order of the reference page."""
+    """(name, type, meaning) of everything a condition can see, in the order of the table."""
     rows = _rows(Situation, "")
     return [*rows, (TOPICS, "list of text", TOPICS_MEAN)]
 
