@@ -1,4 +1,4 @@
-"""What the hall needs from the world. Each port has one contract suite in tests/contract that every backend passes."""
+"""What the daemon needs from the world. Each port has a contract suite in tests/contract that every backend passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hall needs from the journal."""
+"""What the daemon needs from the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hall needs from a language model, where there is one."""
+"""What the daemon needs from a language model, where there is one."""
 
 from __future__ import annotations
 
