@@ -31,11 +31,20 @@ from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Journal, Measures
 from beforehand.settings import JournalSettings
+from beforehand.trigger.words import forget_steps
 
 _log = structlog.get_logger()
 _EVERY_S: Final = 86_400
 _PAUSE_S: Final = 0.05
-_REMEMBERED: Final = (forget_ids, forget_quotes, forget_keys, forget_texts, forget_shapes, forget_words)
+_REMEMBERED: Final = (
+    forget_ids,
+    forget_quotes,
+    forget_keys,
+    forget_texts,
+    forget_shapes,
+    forget_words,
+    forget_steps,
+)
 """What the process keeps of texts to save work, agents and all."""
 AT_ONCE: Final = 250
 """Statements of one transaction, about two for a message: as long as it takes, a commit waits."""
@@ -86,7 +95,7 @@ class Expiring:
             self.pipeline.prepared.forget(key)
             await self.pipeline.record()
             emptied = await self._empty(whom, chosen, keys)
-        for forget in _REMEMBERED:
+        for forget in (*_REMEMBERED, self.pipeline.trials.arms.forget_texts):
             forget()
         return emptied
 

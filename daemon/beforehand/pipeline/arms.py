@@ -75,6 +75,11 @@ class Arms:
         self._served.clear()
         self._deciders.clear()
 
+    def forget_texts(self) -> None:
+        """As `Foresight.forget_texts`, in all arms."""
+        for decider in (self._own.decider, *self._deciders.values()):
+            decider.foresight.forget_texts()
+
     def of(self, session: Session) -> Served:
         """What decides for the run."""
         if not self._running:

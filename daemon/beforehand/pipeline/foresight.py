@@ -92,6 +92,11 @@ class Foresight:
         """Other models from the next decision on; the one that runs is not touched."""
         self._model, self._shadow, self.missing = models.live, models.shadow, list(models.missing)
 
+    def forget_texts(self) -> None:
+        """Drop the questions and events remembered to save work, so that nothing erased stays in them."""
+        self._vector.cache_clear()
+        self._newest = (None, 0, ())
+
     def foresee(self, memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> Foreseen:
         """What to say before `step`, from the memory as it stands at `now_us` (microseconds since 1970, UTC)."""
         return self.choose(self.consider(memory, session, step, now_us), memory, session, step, book, now_us)

@@ -90,6 +90,12 @@ def speech(*texts: str) -> Speech:
     return Speech.of(*texts)
 
 
+def forget_steps() -> None:
+    """Drop the steps remembered to save work, so that nothing erased stays in them."""
+    of_step.cache_clear()
+    speech.cache_clear()
+
+
 @lru_cache(maxsize=256)
 def vocabulary(terms: tuple[str, ...]) -> Vocabulary:
     """`Vocabulary.of`, kept: conditions name the same terms at every evaluation."""

@@ -26,6 +26,7 @@ from beforehand.memory.retention import DAY_US, Due
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
 from beforehand.settings import Settings
+from beforehand.trigger.words import speech
 from forgetting import remembered
 from journal_samples import NOON_US
 from sealed import key_file
@@ -135,14 +136,15 @@ def test_what_the_process_keeps_of_texts_to_save_work_goes_too(tmp_path):
     async def play():
         async with scene.runs():
             await a_month(scene)
-            assert quote.cache_info().currsize
+            kept = (quote, speech, scene.daemon.pipeline.foresight._vector)
+            assert all(one.cache_info().currsize for one in kept)
             assert segmentation.remembered_words()
             due = Due(scene.settings.retention.retention, scene.clock.now_us())
             whom = Whom(CLERK.tenant, CLERK.agent, due=due)
             await scene.daemon.expiring._look_at(whom, keys_of(scene.settings.journal))
-            return quote.cache_info().currsize, segmentation.remembered_words()
+            return [one.cache_info().currsize for one in kept], segmentation.remembered_words()
 
-    assert asyncio.run(play()) == (0, 0)
+    assert asyncio.run(play()) == ([0, 0, 0], 0)
 
 
 def test_words_that_are_over_do_not_come_back_from_a_segment_nor_from_a_touch_meanwhile(tmp_path):
