@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -36,7 +36,8 @@ class Publisher:
         self._measures = measures
         self._retained: dict[str, Outgoing] = {}
         self._plain: deque[Outgoing] = deque()
-        self._standing: dict[str, Outgoing] = {}
+        self._standing: dict[str, tuple[Outgoing, float]] = {}
+        """What is retained, by topic, and until when it may be; what was published last stands last."""
         self._busy: set[str] = set()
         self._plain_next = False
         self._idle: deque[asyncio.Event] = deque()
@@ -133,20 +134,26 @@ class Publisher:
             self._plain.appendleft(outgoing)
 
     def _remember(self, outgoing: Outgoing) -> None:
-        """What must be retained now, should the broker forget it."""
+        """What must be retained now, should the broker forget it; what has expired need not be, and is forgotten."""
+        now_s = self._clock.monotonic_s()
+        self._standing.pop(outgoing.topic, None)
         if outgoing.retain and outgoing.payload:
-            self._standing[outgoing.topic] = outgoing
-            if len(self._standing) > limits.PENDING_PACKETS:
-                self._standing.pop(next(iter(self._standing)))
-        else:
-            self._standing.pop(outgoing.topic, None)
+            lasts_s = float("inf") if outgoing.expiry_s is None else outgoing.expiry_s
+            self._standing[outgoing.topic] = outgoing, now_s + lasts_s
+        while self._standing:
+            topic, (_, until_s) = next(iter(self._standing.items()))
+            if until_s > now_s and len(self._standing) <= limits.PENDING_PACKETS:
+                break
+            del self._standing[topic]
 
     async def _restore_after_reconnection(self) -> None:
-        """A broker that restarted may have lost what it retained: publish it again."""
+        """A broker that restarted may have lost what it retained: publish it again, for the time that it has left."""
         seen = self._bus.connections
         while True:
             await self._bus.reconnected(seen)
             seen = self._bus.connections
-            for outgoing in list(self._standing.values()):
-                if outgoing.topic not in self._retained:
-                    self.put(outgoing)
+            now_s = self._clock.monotonic_s()
+            for outgoing, until_s in list(self._standing.values()):
+                if outgoing.topic not in self._retained and until_s > now_s:
+                    expiry_s = None if outgoing.expiry_s is None else until_s - now_s
+                    self.put(replace(outgoing, expiry_s=expiry_s))

@@ -128,3 +128,31 @@ def test_a_publish_that_is_refused_is_given_up_and_counted_by_the_bus_alone():
         return bus.published, measures.value("beforehand_publish_refused_total")
 
     assert asyncio.run(play()) == ([("open", b"1")], 0)
+
+
+def test_after_a_reconnection_a_packet_stands_for_the_time_it_had_left_and_none_that_has_expired():
+    async def play():
+        bus, clock, again = Bus(), VirtualClock(), asyncio.Event()
+        bus.lost = False
+
+        async def publish(topic, payload, *, expiry_s, **_):
+            bus.published.append((topic, expiry_s))
+
+        async def reconnected(seen):
+            await (again if seen == 1 else asyncio.Event()).wait()
+
+        bus.publish, bus.reconnected = publish, reconnected
+        publisher = Publisher(bus, clock, RecordedMeasures())
+        running = asyncio.create_task(publisher.run())
+        for topic in ("old", "new"):
+            publisher.put(Outgoing(topic, b"1", retain=True, expiry_s=10.0))
+            await clock.advance(6)
+        bus.published.clear()
+        bus.connections = 2
+        again.set()
+        await clock.advance(0)
+        running.cancel()
+        await asyncio.wait([running])
+        assert bus.published == [("new", 4.0)]
+
+    asyncio.run(play())
