@@ -35,9 +35,9 @@ from beforehand.ports.language_model import Completion, LanguageModel
 
 _log = structlog.get_logger()
 _TRIES: Final = 2
+"""Answers that cannot be used, after which the same is not asked again."""
 _LAG_LOOK_S: Final = 0.5
 """How often to look whether an agent has caught up whose messages are to be read."""
-"""Answers that cannot be used, after which the same is not asked again."""
 
 
 class Wanted(NamedTuple):
