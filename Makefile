@@ -1,10 +1,10 @@
-# The same door for people and for CI. `make demo` and `make test` need only Python 3.11+ and git.
+# The same door for people and for CI. `make demo` and `make test` need Python 3.11+ and git; the rest comes into .venv.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := .make/installed
 
-# Short numeric calls are 5-80 times slower with two OpenMP threads on a busy machine (docs/decisions).
+# Short numeric calls are 5-80 times slower with two OpenMP threads on a busy machine (docs/decisions, 9).
 export OMP_NUM_THREADS = 1
 export OPENBLAS_NUM_THREADS = 1
 export OMP_WAIT_POLICY = passive
@@ -20,7 +20,7 @@ up: $(READY)            ## start the daemon (and a broker, when none is configur
 test: $(READY)          ## the whole test suite
 	$(BIN)/python -m pytest
 
-check: $(READY)         ## style, types, floors, generated documents
+check: $(READY)         ## style, types, floors, rule packs, generated pages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
