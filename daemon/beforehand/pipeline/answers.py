@@ -17,6 +17,7 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import asks_how, asks_lessons
 from beforehand.memory.overviews import asks_overview, rows_of, whole_run
 from beforehand.memory.recall import Channel, Found
+from beforehand.memory.record import FOREVER
 from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
 from beforehand.memory.topics import topics_near
@@ -25,7 +26,7 @@ from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
-from beforehand.messages.values import moment
+from beforehand.messages.values import micros, moment
 from beforehand.pipeline.bearing import bearing, growth_of
 from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
@@ -131,7 +132,8 @@ class Answers:
         now_us = self.clock.now_us()
         found = list(finds.values())[: max(0, question.k - len(derived))]
         choices = [choice for _, choice in derived]
-        choices += [_choice(memory, session, find, rank, now_us) for rank, find in enumerate(found)]
+        known_us = FOREVER if question.known_at is None else micros(question.known_at)
+        choices += [_choice(memory, session, find, rank, (now_us, known_us)) for rank, find in enumerate(found)]
         missing = self.embedder is None and question.mode == "semantic"  # what was asked for, and nothing else answers
         fitted = fit(choices, budget)
         scored = [(part, choice.probability) for part, choice in derived] + [(one.channel, one.score) for one in found]
@@ -227,9 +229,10 @@ def _routed(parts: tuple[Part, ...], inquiry: Inquiry) -> tuple[Part, ...]:
     return ("workflow", *parts) if asks_how(query) else parts
 
 
-def _choice(memory: AgentMemory, session: Session, found: Found, rank: int, now_us: int) -> Choice:
+def _choice(memory: AgentMemory, session: Session, found: Found, rank: int, times_us: tuple[int, int]) -> Choice:
+    """times_us: now, and as far as it was known when."""
     if found.standing is not None:
-        return answer(memory, session, found.standing, 1.0 / (1 + rank), now_us)
+        return answer(memory, session, found.standing, 1.0 / (1 + rank), *times_us)
     event = memory.events[found.row]
     return Choice(
         kind="event",

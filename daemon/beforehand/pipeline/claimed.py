@@ -10,7 +10,7 @@ from beforehand.context.choice import Claim as OtherSide
 from beforehand.index.passages import Passage
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.claims import Claim
-from beforehand.memory.record import Record, Standing
+from beforehand.memory.record import FOREVER, Record, Standing
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.memory.stale import says
@@ -34,8 +34,13 @@ def as_claimed(
     return choice
 
 
-def answer(memory: AgentMemory, session: Session, standing: Standing, probability: float, now_us: int) -> Choice:
-    """A fact that was asked for, in its own words: `subject attribute: value`. now_us: when it was asked."""
+def answer(
+    memory: AgentMemory, session: Session, standing: Standing, probability: float, now_us: int, known_us: int = FOREVER
+) -> Choice:
+    """A fact that was asked for, in its own words: `subject attribute: value`.
+
+    now_us: when it was asked. known_us: as far as it was known then.
+    """
     claim = standing.claim
     event = memory.events[claim.row]
     record = memory.facts.record(*claim.key)
@@ -53,13 +58,15 @@ def answer(memory: AgentMemory, session: Session, standing: Standing, probabilit
         tool=event.tool,
         valid=(claim.from_us, claim.to_us),
         conflicts=tuple(_other_side(memory, session, other) for other in standing.conflicts),
-        note="" if record is None else note_of(record, now_us),
+        note="" if record is None else note_of(record, now_us, known_us),
     )
 
 
-def note_of(record: Record, now_us: int) -> str:
-    """`changed twice, confirmed today`; empty for a fact that was claimed once."""
+def note_of(record: Record, now_us: int, known_us: int = FOREVER) -> str:
+    """`changed twice, confirmed today`; empty for a fact that was claimed once, or if some of it was not known yet."""
     known = record.freshness
+    if max(known.changed_us, known.confirmed_us) > known_us:
+        return ""
     parts = []
     if known.changes:
         parts.append(f"changed {_TIMES.get(known.changes, f'{known.changes} times')}")
