@@ -12,6 +12,7 @@ from beforehand.memory.router import recall
 from beforehand.memory.topics import topics_near
 from beforehand.messages import codec
 from beforehand.messages.topics import Address, Scope
+from beforehand.messages.values import rfc3339
 from stage import staged
 
 SAID = ("Shall we book the ferry to Elba?", "Only if it leaves after nine.", "The oven is broken.", "Call the plumber.")
@@ -71,7 +72,9 @@ def test_a_recall_by_tree_says_which_parts_it_is_near_to_unless_it_is_narrowed()
         reply = await stage.recall("ferry to Elba", mode="tree", k=2)
         assert [item["text"] for item in reply["items"]] == list(SAID[:2])
         assert "from e0 to e3" in reply["asked"][0]["why"]
-        reply = await stage.recall("ferry to Elba", mode="tree", k=2, kinds=["message"])
-        assert "from e0 to e3" not in reply["asked"][0]["why"]
+        now = rfc3339(stage.replay.clock.now_us())
+        for narrowed in ({"kinds": ["message"]}, {"known_at": now}):
+            reply = await stage.recall("ferry to Elba", mode="tree", k=2, **narrowed)
+            assert "from e0 to e3" not in reply["asked"][0]["why"]
 
     staged(play)

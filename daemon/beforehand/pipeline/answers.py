@@ -202,10 +202,12 @@ class Answers:
     def _why(self, memory: AgentMemory, channel: Part, question: Question) -> str:
         """Why a channel was asked; a question to the tree alone is told which parts of the runs it is near to.
 
-        A narrowed question is not: their words may come from events that it left out.
+        A narrowed question is not, or one of what was known then: their words may come from events that it left out.
         """
         narrowed = question.kinds or question.tags or question.tools or question.space or question.window
-        if question.mode != "tree" or narrowed or self.embedder is None or not question.query:
+        if question.mode != "tree" or narrowed or question.known_at is not None:
+            return _WHY[channel]
+        if self.embedder is None or not question.query:
             return _WHY[channel]
         stale = memory.facts.stale(self.clock.now_us())
         near = topics_near(memory, self.embedder.embed([question.query])[0], _TOPICS, stale)
