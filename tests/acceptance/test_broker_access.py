@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import queue
@@ -14,6 +15,10 @@ from pathlib import Path
 import paho.mqtt.client as mqtt
 import pytest
 
+import brokers
+from beforehand.backends.mqtt.retained import Retained
+from beforehand.errors import BusUnavailable
+from beforehand.settings import BrokerSettings
 from brokers import free_port
 from processes import up
 from programs import needed
@@ -184,3 +189,25 @@ def test_the_daemon_works_under_these_rules(broker, tmp_path, monkeypatch):
         assert json.loads(payload)["tenant"] == "alice"
         status = [sys.executable, "-m", "beforehand", "status", "--host", "127.0.0.1", "--port", str(broker)]
         assert subprocess.run(status, check=False, capture_output=True).returncode == 0
+
+
+def test_an_erasure_finds_the_packets_that_the_broker_retains(broker):
+    settings = BrokerSettings(host="127.0.0.1", port=broker, username="beforehand", password=PASSWORD)
+    topic = f"{ROOT}/alice/forgetful/r/packet/s1"
+    with connected(broker, "beforehand") as daemon:
+        daemon.client.publish(topic, "told", qos=1, retain=True).wait_for_publish(WAIT_S)
+    retained = Retained(settings)
+    assert asyncio.run(retained.packets("alice", "forgetful")) == {topic: b"told"}
+    assert asyncio.run(retained.packets("alice", None))[topic] == b"told"
+    assert asyncio.run(retained.packets(None, None))[topic] == b"told"
+    asyncio.run(retained.clear([topic]))
+    assert asyncio.run(retained.packets("alice", "forgetful")) == {}
+
+
+def test_an_erasure_that_may_not_see_packets_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("beforehand.backends.mqtt.retained._WITHIN_S", 0.5)
+    (tmp_path / "access").write_text("topic write #\n")
+    with brokers.running("mosquitto", tmp_path, extra=f"acl_file {tmp_path}/access\n") as unreadable:
+        retained = Retained(BrokerSettings(host="127.0.0.1", port=unreadable.port))
+        with pytest.raises(BusUnavailable, match="Allow this user to read packets"):
+            asyncio.run(retained.packets("alice", "forgetful"))

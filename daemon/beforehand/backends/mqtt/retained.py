@@ -12,6 +12,7 @@ from beforehand.backends.mqtt.connection import Connection
 from beforehand.backends.mqtt.options import from_settings
 from beforehand.errors import BusUnavailable
 from beforehand.messages import topics
+from beforehand.messages.topics import Scope
 from beforehand.settings import BrokerSettings
 
 _WITHIN_S: Final = 10.0
@@ -24,12 +25,15 @@ class Retained:
         self._broker = broker
 
     async def packets(self, tenant: str | None, agent: str | None) -> dict[str, bytes]:
-        """Topic to payload of every packet that is retained of the agent, of the tenant, or at all. Raises BusError."""
+        """Topic to payload of every packet that is retained of the agent, of the tenant, or at all. Raises BusError.
+
+        A packet of nobody's step marks the end: who may not read packets does not get it, and is not told that none is.
+        """
         packets = topics.of_packets(tenant, agent, self._broker.root)
-        end = topics.of_status(f"forget-{secrets.token_hex(8)}", self._broker.root)
+        mark = f"forget-{secrets.token_hex(8)}"
+        end = topics.of_packet(Scope(tenant or mark, agent or mark, mark), "end", self._broker.root)
         found: dict[str, bytes] = {}
         async with self._connected() as connection:
-            await connection.subscribe([end])
             await connection.subscribe([packets])
             await connection.publish(end, b"end")
             try:
@@ -41,7 +45,8 @@ class Retained:
                         if any(one.topic == end for one in arrivals):
                             return found
             except TimeoutError:
-                raise BusUnavailable("the broker does not say what it retains.", "Try it again.") from None
+                advice = "Allow this user to read packets in the broker's access rules, and try it again."
+                raise BusUnavailable("the broker does not say what it retains.", advice) from None
 
     async def clear(self, cleared: list[str]) -> None:
         """Let nothing stand on these topics. Raises BusError, PublishRefused."""
