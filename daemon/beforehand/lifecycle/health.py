@@ -92,7 +92,8 @@ class Health:
         if late := lagging.since(_LAG_TOLD_S):
             reason = "agents say more than can be remembered at once: their memory follows the journal"
             most = f"{lagging.messages:,} messages of {len(late)} agents wait, most of {'/'.join(late[0])}."
-            yield Fault("memory", reason, f"{most} Nothing is lost; they should say less, or be spread.", stops=False)
+            advice = f"{most} Nothing is lost; they should say less, or be divided among several daemons."
+            yield Fault("memory", reason, advice, stops=False)
 
     def _embedder(self) -> Iterator[Fault]:
         failing = self.daemon.pipeline.memories.vectors.failing
