@@ -67,3 +67,9 @@ def test_one_set_of_columns_does_not_stand_for_another(connection):
     insert_rows(connection, KEPT, [{"position": 1, "key": "a", "body": b"1"}])
     insert_rows(connection, KEPT, [{"key": "b", "position": 2}])
     assert [tuple(row.values()) for row in stored(connection)] == [(1, "a", b"1"), (2, "b", None)]
+
+
+@pytest.mark.parametrize(("row", "error"), [({"position": 2}, KeyError), ({**things([2])[0], "more": 1}, ValueError)])
+def test_rows_that_name_different_columns_are_refused(connection, row, error):
+    with pytest.raises(error):
+        insert_rows(connection, KEPT, [*things([1]), *([row] * 7)])

@@ -25,7 +25,7 @@ def insert_rows(connection: Connection, statement: Insert, new: Sequence[Row]) -
     """Store rows, in their order, and give how many went in.
 
     statement: takes one row; a constant, since its text is kept. All rows name the same columns, and their values are
-    what the database keeps.
+    what the database keeps. Raises ValueError or KeyError when they do not.
     """
     stored = start = 0
     for size in _AT_ONCE:
@@ -33,6 +33,8 @@ def insert_rows(connection: Connection, statement: Insert, new: Sequence[Row]) -
             some = new[start : start + size]
             text, columns = _for(statement, tuple(new[0]), size)
             values = tuple(chain.from_iterable([row[column] for column in columns] for row in some))
+            if any(len(row) != len(columns) for row in some):
+                raise ValueError(f"rows of one INSERT name different columns; the first names {', '.join(columns)}")
             stored += connection.exec_driver_sql(text, values).rowcount
             start += size
     return stored
@@ -44,4 +46,5 @@ def _for(statement: Insert, columns: tuple[str, ...], rows: int) -> tuple[str, t
     compiled = statement.compile(dialect=dialect(), column_keys=columns)
     places = tuple(getattr(compiled, "positiontup", ()))
     row = f"({', '.join('?' * len(places))})"
-    return str(compiled).replace(row, ", ".join([row] * rows)), places
+    before, after = str(compiled).split(row)
+    return f"{before}{', '.join([row] * rows)}{after}", places
