@@ -125,29 +125,37 @@ class Nodes:
 
 
 class Leaves:
-    """Where each row hangs: its node of level 1, and its neighbours in its run. 12 bytes per row."""
+    """Where each row hangs: its node of level 1, and its neighbours in its run. 12 bytes per row from the first one on.
 
-    __slots__ = ("home", "next", "previous")
+    Rows before the first that hangs (those of cold events) take no memory: nothing is ever written there.
+    """
+
+    __slots__ = ("begin", "end", "home", "next", "previous")
 
     def __init__(self) -> None:
-        self.home = np.full(0, NONE, np.int32)
-        self.next = np.full(0, NONE, np.int32)
-        self.previous = np.full(0, NONE, np.int32)
+        self.begin = self.end = 0
+        """Only rows from `begin` up to `end` may hang."""
+        self.home = np.zeros(0, np.int32)
+        self.next = np.zeros(0, np.int32)
+        self.previous = np.zeros(0, np.int32)
 
     def reserve(self, row: int) -> None:
         """Make room for a row."""
-        if row < len(self.home):
-            return
-        capacity = grown(len(self.home), row + 1)
-        for name in self.__slots__:
-            cells = getattr(self, name)
-            longer = np.full(capacity, NONE, np.int32)
-            longer[: len(cells)] = cells
-            setattr(self, name, longer)
+        if self.begin == self.end:
+            self.begin = self.end = row
+        if row >= len(self.home):
+            capacity = grown(len(self.home), row + 1)
+            for name in ("home", "next", "previous"):
+                cells, longer = getattr(self, name), zeros((capacity,), np.int32)
+                longer[self.begin : self.end] = cells[self.begin : self.end]
+                setattr(self, name, longer)
+        for cells in (self.home, self.next, self.previous):
+            cells[row : self.begin] = cells[self.end : row + 1] = NONE
+        self.begin, self.end = min(self.begin, row), max(self.end, row + 1)
 
     def holds(self, row: int) -> bool:
         """Whether the row is in the tree."""
-        return 0 <= row < len(self.home) and int(self.home[row]) != NONE
+        return self.begin <= row < self.end and int(self.home[row]) != NONE
 
     def link(self, row: int, previous: int, following: int) -> None:
         """Put a row between its neighbours; NONE where there is none."""
@@ -170,6 +178,6 @@ class Leaves:
     def homes(self, rows: RowArray | Kids) -> RowArray:
         """The node of level 1 of each row; NONE for a row that is not in the tree."""
         found = np.full(len(rows), NONE, np.int64)
-        there = (rows >= 0) & (rows < len(self.home))
+        there = (rows >= self.begin) & (rows < self.end)
         found[there] = self.home[rows[there]]
         return found

@@ -248,3 +248,27 @@ def test_a_label_has_few_words():
     terms = [{f"word{letter}" for letter in "abcdefgh"}] * 3
     tree = tree_of(unit(np.random.default_rng(14).standard_normal((3, 4))))
     assert len(label_of(tree, tree.root(), lambda row: terms[row], lambda _: "")) == WORDS
+
+
+def test_rows_before_the_first_are_not_in_the_tree_and_nothing_is_written_for_them():
+    vectors, _, _ = conversation(3)
+    tree = TopicTree(DIMENSIONS, lambda rows: vectors[rows - 200_000])
+    for number, vector in enumerate(vectors):
+        tree.insert(200_000 + number, vector)
+    leaves = tree.leaves
+    assert leaves.homes(np.array([-1, 0, 199_999, 200_000 + len(vectors), 999_999])).tolist() == [-1] * 5
+    assert 199_999 not in tree
+    assert 200_000 in tree
+    assert not any(cells[:200_000].any() for cells in (leaves.home, leaves.next, leaves.previous))
+
+
+def test_a_row_that_comes_late_may_stand_before_the_first():
+    vectors, _, _ = conversation(3)
+    late = TopicTree(DIMENSIONS, lambda rows: vectors[rows])
+    for row in [*range(40, 60), 10, *range(60, 80)]:
+        late.insert(row, vectors[row])
+    assert late.leaves.homes(np.arange(11)).tolist()[:10] == [-1] * 10
+    assert 10 in late
+    assert 11 not in late
+    assert late.leaves.next[10] == 40
+    assert found(late, {10: 1.0}, k=1) == [10]
