@@ -14,6 +14,7 @@ from beforehand.cli.logs import log_to_stderr
 from beforehand.cli.shared import STATE, Config, Journal, State, advising, awaited, load
 from beforehand.lifecycle.pages import listening
 from beforehand.lifecycle.serve import serve
+from beforehand.pipeline.heap import one_arena
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,6 +32,7 @@ def up(
 ) -> None:
     """Start the daemon, and a broker when none is configured. Ctrl-C ends both."""
     log_to_stderr(as_json=log_json)
+    one_arena()
     with advising():
         settings = load(config, broker={"host": host, "port": port}, journal={"path": journal})
         parts = assembly.read_parts(settings)  # what is wrong with files is said before a broker is started
