@@ -21,7 +21,7 @@ def one_arena() -> None:
 
 
 def give_back() -> None:
-    """Return to the system what a memory took that was thrown away. Takes some milliseconds, without the interpreter."""
+    """Return to the system what a memory took that is thrown away. Some milliseconds, without the interpreter."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
