@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from beforehand import limits
 from beforehand.client.promises import keep, promise
@@ -25,7 +26,13 @@ class Expected:
 
 
 class Inbox:
-    """Packets by run and step, at most limits.INBOX_PACKETS; promises of what is expected. Any thread may call."""
+    """Packets by run and step, at most limits.INBOX_PACKETS; promises of what is expected. Any thread may call.
+
+    A packet whose `expires_at` is past is not told, since on MQTT 3.1.1 no broker takes it away. The clock is this
+    client's own, without any tolerance: a packet lives for a day (limits.PACKET_EXPIRY_S), so a clock that is wrong by
+    minutes misjudges only what is about to expire, and one that is a day ahead has no prepared packets. A final packet
+    that is waited for is the daemon's answer to a begin of now, and is told whatever the clock says.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,8 +41,9 @@ class Inbox:
         self._replies: dict[str, Future[Reply]] = {}
 
     def newest(self, run: str, step: str) -> Packet | None:
-        """The newest packet of a step, prepared or final."""
-        return self._packets.get((run, step))
+        """The newest packet of a step, prepared or final; None when there is none, or it has expired."""
+        packet = self._packets.get((run, step))
+        return packet if packet is not None and datetime.now(UTC) < packet.expires_at else None
 
     def expect_final(self, run: str, step: str) -> Expected:
         """A final packet newer than any that came until now."""

@@ -42,7 +42,7 @@ class Speaker:
         return self._say("feedback", fields)
 
     def prepared(self, step: str) -> Packet | None:
-        """The newest packet that has come for a step, without asking for anything."""
+        """The newest packet that has come for a step and has not expired, without asking for anything."""
         return self._process.inbox.newest(self.scope.run, step)
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class Speaker:
             raise
 
     def _late(self, step: str, deadline_ms: float, *, taken: bool) -> Told:
-        """What to tell when the final packet has not come in time: the prepared one, if any, and the reason."""
+        """What to tell when the final packet has not come in time: the prepared one, if any still holds; the reason."""
         reason = self._process.link.trouble or f"no final packet within {deadline_ms:g} ms"
         if not taken:
             reason = f"the outbox is full; {reason}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -16,6 +17,7 @@ from beforehand.messages.values import moment
 from beforehand.ports import Arrival
 
 RUN = Scope("shop", "anna", "r1")
+_NOW = datetime.now(UTC)
 
 
 def process(on_refused: OnRefused | None = None) -> Process:
@@ -40,8 +42,15 @@ def refused(epoch: str, seq: int) -> Receipt:
 
 
 def packet(
-    step: str = "s1", version: int = 1, *, final: bool = False, at_us: int = 0, text: str = "remember"
+    step: str = "s1",
+    version: int = 1,
+    *,
+    final: bool = False,
+    at_us: int = 0,
+    text: str = "remember",
+    lasts: timedelta = timedelta(days=1),
 ) -> Packet:
+    """lasts: how long it is of use from now on; the time that it says it was made at does not matter for that."""
     return Packet(
         id=f"p{version}",
         tenant=RUN.tenant,
@@ -53,7 +62,7 @@ def packet(
         final=final,
         status="ready",
         created_at=moment(at_us),
-        expires_at=moment(at_us),
+        expires_at=_NOW + lasts,
         watermark=Watermark(event=None, position=1),
         rendered=text,
         tokens=1,

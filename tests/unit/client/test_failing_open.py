@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 
@@ -57,6 +58,22 @@ def test_the_prepared_packet_is_told_when_the_final_one_is_late(hearer):
         assert told.packet.version == 3
         assert not told.is_final
         assert told.reason
+
+
+def test_a_packet_that_has_expired_is_not_told_as_prepared(hearer):
+    tell(hearer, "packet/s1", packet(version=3, text="seat 12A", lasts=timedelta(days=-3)))
+    for told in both(hearer, deadline_ms=20):
+        assert (told.text, told.packet) == ("", None)
+        assert told.reason == "not connected to the broker yet"
+    assert PlainRun(RUN.run, hearer).prepared("s1") is None
+    tell(hearer, "packet/s1", packet(version=4, text="seat 14C"))
+    assert PlainRun(RUN.run, hearer).prepared("s1").rendered == "seat 14C"
+
+
+def test_a_final_packet_that_is_waited_for_is_told_by_whatever_clock(hearer):
+    expected = hearer.inbox.expect_final(RUN.run, "s1")
+    tell(hearer, "packet/s1", packet(version=3, final=True, text="seat 12A", lasts=timedelta(days=-3)))
+    assert expected.final.result(0).rendered == "seat 12A"
 
 
 @pytest.mark.parametrize("deadline_ms", [0, -1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from beforehand.client.inbox import Inbox
 from beforehand.messages.outbound import Packet, Watermark
 from beforehand.messages.values import moment
@@ -19,7 +21,7 @@ def packet(version):
         final=True,
         status="ready",
         created_at=moment(version),
-        expires_at=moment(version),
+        expires_at=datetime.now(UTC) + timedelta(days=1),
         watermark=Watermark(event=None, position=version),
         budget_tokens=9,
         searched=0,
