@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from beforehand.configuration import load
@@ -128,6 +130,28 @@ def test_a_superseded_value_stands_in_no_packet():
         packet = await stage.begin("s1", goal="connect to the server port", tool="connect", needs=["port"])
         assert "49222" in packet.rendered
         assert " 22" not in packet.rendered.replace("49222", "")
+
+    staged(play)
+
+
+def test_a_step_that_is_long_in_coming_keeps_a_packet():
+    async def play(stage):
+        async def after(hours):
+            """What is on the topic when somebody says something that changes nothing, so much later."""
+            await stage.replay.clock.advance(hours * 3600)
+            await stage.event("Hm.", role="user")
+            return stage.packets[RUN, "s1"]
+
+        await stage.event("I prefer an aisle seat.", role="user", source="user")
+        await stage.plan({"id": "s1", "goal": "book an aisle seat", "tool": "book_seat", "needs": ["seat"]})
+        first = stage.packets[RUN, "s1"]
+        assert await after(11) == first
+        assert stage.measures.value("beforehand_unchanged_total") > 0
+        second = await after(2)
+        assert (second.version, second.rendered) == (first.version + 1, first.rendered)
+        assert second.expires_at - first.expires_at > timedelta(hours=13)
+        assert await after(11) == second
+        assert (await after(2)).version == second.version + 1
 
     staged(play)
 

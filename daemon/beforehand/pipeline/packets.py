@@ -76,7 +76,8 @@ class Packets:
         late: bool,
         again: bool = False,
     ) -> Packet | None:
-        """Publish the packet, unless it is a refresh that says nothing new. Budget 0 means no packets.
+        """Publish the packet, unless it is a refresh that says nothing new while the one on the topic is in the first
+        half of its life: a step that is long in coming keeps a packet. Budget 0 means no packets.
 
         served: what decided. again: the decision is the one that the newest packet was made from.
         """
@@ -90,7 +91,7 @@ class Packets:
             packet = renewed(before, header)
         else:
             packet = assemble(header, foreseen.choices, budget_tokens)
-        if not final and before is not None and same_content(before, packet):
+        if not final and before is not None and same_content(before, packet) and not book.ages(packet):
             book.published[step.id] = packet  # what is on the topic, as it was decided last
             self.measures.count("beforehand_unchanged_total")
             return None

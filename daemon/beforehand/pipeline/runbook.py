@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
 
+from beforehand import limits
 from beforehand.messages.outbound import Packet
 from beforehand.messages.values import micros
 from beforehand.trigger.packs import Rule
+
+_HALF_LIFE: Final = timedelta(seconds=limits.PACKET_EXPIRY_S / 2)
 
 
 @dataclass(slots=True)
 class Runbook:
     """`finals`: final packets of the run so far; `said`: item id to (`finals`, microseconds, step) when last said.
 
-    newest: the newest packet of each step that has not ended, as far as this process knows.
-    published: of these, what this process put on the step's topic and did not clear.
+    newest: the packet of each step that has not ended which was sent last, as far as this process knows.
+    published: of these, what this process put on the step's topic and did not clear, as it was decided last.
     """
 
     newest: dict[str, Packet] = field(default_factory=dict)
@@ -45,6 +50,13 @@ class Runbook:
             self.finals += 1
             for item in packet.items:
                 self.said[item.id] = self.finals, micros(packet.created_at), packet.step
+
+    def ages(self, packet: Packet) -> bool:
+        """Whether the packet of the same step that was sent last has less than half of its life left by now.
+
+        packet: what would be sent now.
+        """
+        return self.newest[packet.step].expires_at - packet.created_at < _HALF_LIFE
 
     def within(self, item_id: str, rule: Rule, step: str, now_us: int) -> bool:
         """Whether an earlier step was told the item within the rule's cooldown, counted in final packets or seconds."""
