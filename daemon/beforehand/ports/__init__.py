@@ -98,7 +98,11 @@ class Bus(Protocol):
         ...
 
     async def set_status(self, payload: bytes) -> None:
-        """The daemon's retained status, published now and again after every reconnection."""
+        """The daemon's retained status, published now and again after every reconnection.
+
+        It never fails: without a connection it waits for the next one, and a broker that refuses it is counted each
+        time and logged once.
+        """
         ...
 
     async def probe(self) -> float:

@@ -66,6 +66,22 @@ async def test_a_slow_broker_is_told_of_with_advice_and_measured(tmp_path):
     assert measures.value("beforehand_probe_seconds") == 4 * limits.PROBE_WARN_S
 
 
+async def test_a_broker_that_refuses_the_status_ends_nothing(tmp_path):
+    measures = RecordedMeasures()
+    rules = tmp_path / "access"
+    rules.write_text("topic readwrite beforehand/#\ntopic deny beforehand/v1/$daemon/main/status\n")
+    with brokers.running("mosquitto", tmp_path, extra=f"acl_file {rules}\n") as broker, capture_logs() as logs:
+        settings = settings_for(tmp_path, broker.port)
+        work = asyncio.create_task(serve(assembly.daemon, settings, tmp_path / "state", measures))
+        await brokers.until(lambda: [line for line in logs if line["event"] == "ready"])
+        await brokers.until(lambda: measures.value("beforehand_publish_refused_total"))
+        await asyncio.sleep(0.5)
+        assert not work.done()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await work
+    assert [line["event"] for line in logs].count("the broker refuses the status") == 1
+
+
 async def test_a_port_without_a_host_is_that_of_the_broker_that_is_started(tmp_path):
     port = free_port()
     settings = Settings.model_validate({"broker": {"port": port, "embedded": "iotcore"}})

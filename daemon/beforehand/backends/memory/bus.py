@@ -113,7 +113,7 @@ class MemoryBus:
         self._clients[Lane.CONTROL].publish(topic, payload, retain=retain, expiry_s=expiry_s, correlation=correlation)
 
     async def set_status(self, payload: bytes) -> None:
-        """Publish the daemon's retained status, now and after every reconnection."""
+        """See `ports.Bus`; nothing is refused here."""
         self._status = payload
         if self._connected.is_set():
             await self.publish(self._topic, payload, retain=True)

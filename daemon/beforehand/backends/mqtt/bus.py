@@ -51,6 +51,7 @@ class MqttBus:
         self._status_topic = topics.of_status(settings.name, settings.root)
         self._probe_topic = self._status_topic.removesuffix("status") + "probe"
         self._status: bytes | None = None
+        self._status_refused = False
         self._links = {
             lane: LaneLink(
                 lane,
@@ -158,21 +159,30 @@ class MqttBus:
         return self._links[Lane.CONTROL].connections
 
     async def set_status(self, payload: bytes) -> None:
-        """Publish the daemon's retained status, now (when connected) and at every reconnection."""
+        """See `ports.Bus`."""
         self._status = payload
-        if self._links[Lane.CONTROL].is_up:
+        connection = self._links[Lane.CONTROL].connection
+        if connection is not None:
             try:
-                await self.publish(self._status_topic, payload, retain=True)
+                await self._tell(connection, payload)
             except BusUnavailable:
                 _log.debug("status waits for the next connection")
 
     async def _greet(self, connection: Connection) -> None:
-        if self._status is None:
-            return
+        if self._status is not None:
+            await self._tell(connection, self._status)
+
+    async def _tell(self, connection: Connection, status: bytes) -> None:
+        """Without a status the daemon serves as well: a broker that refuses it is told of once, until it takes one."""
         try:
-            await connection.publish(self._status_topic, self._status, retain=True)
+            await connection.publish(self._status_topic, status, retain=True)
         except PublishRefused as error:
-            _log.warning("no status", problem=error.problem, advice=error.advice)
+            self._measures.count("beforehand_publish_refused_total")
+            if not self._status_refused:
+                _log.warning("the broker refuses the status", problem=error.problem, advice=error.advice)
+            self._status_refused = True
+        else:
+            self._status_refused = False
 
     async def probe(self) -> float:
         """Median seconds of a QoS 1 round trip through the broker to ourselves, on a connection of its own.
