@@ -210,6 +210,7 @@ class AgentMemory:
             worthy=worthy,
             vouched=through and vouched_for(event, authority),
             within=session.itinerary.of_event(event.step),
+            call_id=event.call_id or None,
         )
         self.events.append(kept)
         self.chars += len(kept.text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from beforehand.index.segmentation import STOP_TERMS, name_words
@@ -152,22 +152,48 @@ def look_back(run: str, step: Step, happened: Sequence[Remembered], *, ok: bool 
 def _attempts(happened: Iterable[Remembered]) -> list[Attempt]:
     """Calls with what came of them; a failure without its call is an attempt of its own.
 
-    A result is that of the newest call of its tool that has none, or of the newest call when it names no tool.
+    A result is that of the call with its `call_id`; where not both bear one, of the newest call of its tool that has
+    none, or of the newest call when it names no tool.
     """
     made: list[Attempt] = []
-    waiting: dict[str, int] = {}
+    calls = _Calls()
     for event in happened:
         failure = _short(event.whole) if event.ok is False else None
         if event.kind == "action" and event.tool:
-            waiting[event.tool] = len(made)
+            calls.put(event, len(made))
             made.append(Attempt(event.tool, event.row, _args(event), failure))
         elif event.kind == "observation":
-            place = waiting.pop(event.tool, None) if event.tool else len(made) - 1 if made else None
+            place = calls.answered(event)
             if place is None and event.tool and failure is not None:
                 made.append(Attempt(event.tool, event.row, frozenset(), failure))
             elif place is not None and failure is not None:
                 made[place] = made[place]._replace(problem=failure)
     return made
+
+
+@dataclass(slots=True)
+class _Calls:
+    """Places of calls among the attempts: by `call_id`; by tool those without a result; the newest."""
+
+    named: dict[str, int] = field(default_factory=dict)
+    waiting: dict[str, tuple[int, Remembered]] = field(default_factory=dict)
+    newest: tuple[int, Remembered] | None = None
+
+    def put(self, call: Remembered, place: int) -> None:
+        """One more call."""
+        self.newest = self.waiting[call.tool or ""] = place, call
+        if call.call_id is not None:
+            self.named[call.call_id] = place
+
+    def answered(self, result: Remembered) -> int | None:
+        """The place of the call that a result came of, if it is there."""
+        place = None if result.call_id is None else self.named.get(result.call_id)
+        known = self.waiting.get(result.tool) if result.tool else self.newest
+        if place is None and known is not None and (result.call_id is None or known[1].call_id is None):
+            place = known[0]
+        if known is not None and known[0] == place:
+            self.waiting.pop(result.tool or "", None)
+        return place
 
 
 def _args(call: Remembered) -> frozenset[tuple[str, str]]:

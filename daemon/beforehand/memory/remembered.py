@@ -39,6 +39,7 @@ class Remembered:
     """One event. `row`: place in the agent's memory; `position`: place in its run.
 
     step: as it was told; within: the step that it belongs to, told or under way when it came.
+    call_id: ties a result to its call.
     worthy: whether it may stand in a packet (an empty "ok" may not).
     vouched: whether anybody stands for it: user, agent, tool or host. What nobody vouches for is kept and found, but
     makes no rule fire, no packet speak alone, and stands in none before a step that changes the world.
@@ -63,6 +64,7 @@ class Remembered:
     worthy: bool
     vouched: bool = True
     within: str | None = None
+    call_id: str | None = None
 
     @property
     def whole(self) -> str:

@@ -19,6 +19,7 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.claims import lowest
 from beforehand.memory.digests import Point, Sort, is_question
 from beforehand.memory.remembered import Remembered
+from beforehand.memory.results import result_of
 from beforehand.memory.stale import Stale
 from beforehand.messages.outbound import Authority
 from beforehand.messages.values import moment
@@ -163,12 +164,8 @@ class _Stretch:
     def _failed(self, call: Remembered) -> bool:
         if call.ok is not None:
             return not call.ok
-        for event in self._after(call.row):
-            if event.kind == "action":
-                return False
-            if event.kind == "observation" and event.tool in (None, call.tool):
-                return event.ok is False
-        return False
+        result = result_of(call, self._after(call.row))
+        return result is not None and result.ok is False
 
     def is_open(self, point: Point) -> bool:
         """Whether nobody else has answered: stated something next, or something that shares a word with it."""

@@ -15,6 +15,7 @@ from beforehand.index.redaction import MARK
 from beforehand.memory.claims import lowest
 from beforehand.memory.later import Later
 from beforehand.memory.remembered import authority_of, vouched_for
+from beforehand.memory.results import WITHIN, result_of
 from beforehand.memory.steps import Order
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -59,6 +60,7 @@ class Happened(NamedTuple):
     data: Any
     authority: Authority
     vouched: bool
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class Doing:
             who = authority_of(event.source, event.role)
             vouched = vouched_for(event, who)
             told = event.kind, event.tool, event.ok, event.text, event.args, event.data
-            events.append(Happened(order, event_id, *told, who, vouched))
+            events.append(Happened(order, event_id, *told, who, vouched, event.call_id or None))
 
     def stepped(self, tool: str | None) -> None:
         """A step began."""
@@ -171,7 +173,8 @@ def _calls(ordered: list[Happened]) -> Iterator[Call]:
     for place, event in enumerate(ordered):
         if event.kind == "action" and event.tool:
             args = tuple(_arguments(event.args or {}, told))
-            yield Call(event.tool, event.id, args, _problem(event, ordered[place + 1 :]))
+            later = ordered[place + 1 : place + 1 + WITHIN]
+            yield Call(event.tool, event.id, args, _problem(event, result_of(event, later)))
         elif event.kind == "observation":
             told.append((event.tool or "?", _whole(event)))
         else:
@@ -190,16 +193,11 @@ def _arguments(args: Mapping[str, Any], told: list[tuple[str, str]]) -> Iterator
             yield Argument(name, "", None)
 
 
-def _problem(call: Happened, later: list[Happened]) -> str | None:
-    """What came back, if the call failed: of itself, or of the next result that is its own."""
+def _problem(call: Happened, result: Happened | None) -> str | None:
+    """What came back, if the call failed: as it says itself, or its result."""
     if call.ok is False:
         return _short(call.text)
-    for event in later:
-        if event.kind == "action":
-            return None
-        if event.kind == "observation" and event.tool in (None, call.tool):
-            return _words_of(event) if event.ok is False else None
-    return None
+    return _words_of(result) if result is not None and result.ok is False else None
 
 
 def _words_of(failure: Happened) -> str:

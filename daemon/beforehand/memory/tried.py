@@ -38,6 +38,7 @@ class Tried:
         self._marks: list[tuple[_Counted, str, bool]] = []
         self._spans: dict[str, _Span] = {}
         self._calling = WHOLE
+        self._calls: dict[str, _Counted | str] = {}
         self._count = 0
 
     def marked(self, order: Order, step: str, *, began: bool) -> None:
@@ -55,21 +56,32 @@ class Tried:
     def happened(self, event: Remembered, order: Order, current: str | None) -> str:
         """Note an event; its step, as far as is known now. current: the step that is under way.
 
-        Where the agent does not count, a result is of its call's step: it may come when that is over.
+        A result is of its call's step, since it may come when that is over: of the call that its `call_id` names, else,
+        where the agent does not count, of the newest call.
         """
-        if event.step is None and order is not None:
-            if self._count < limits.TRAIL_EVENTS:
-                self._count += 1
-                insort(self._counted, (order, event.row))
-            return self._under_way(order)
-        calling = self._calling if event.kind == "observation" else WHOLE
-        step = event.step or calling or current or WHOLE
-        if event.kind == "action":
-            self._calling = step
+        place = self._place_of(event, order, current)
+        if event.kind == "action" and isinstance(place, str):
+            self._calling = place
         if self._count < limits.TRAIL_EVENTS:
             self._count += 1
-            self._rows.setdefault(step, []).append(event.row)
-        return step
+            if event.kind == "action" and event.call_id is not None:
+                self._calls[event.call_id] = place
+            if isinstance(place, str):
+                self._rows.setdefault(place, []).append(event.row)
+            else:
+                insort(self._counted, (place, event.row))
+        return place if isinstance(place, str) else self._under_way(place)
+
+    def _place_of(self, event: Remembered, order: Order, current: str | None) -> _Counted | str:
+        """Where it stands in the agent's count, beside its call when it is the result of one; or its step."""
+        if event.step is not None:
+            return event.step
+        result = event.kind == "observation"
+        if result and event.call_id in self._calls:
+            return self._calls[event.call_id]
+        if order is not None:
+            return order
+        return (result and self._calling) or current or WHOLE
 
     def of_step(self, step: str) -> list[int]:
         """Rows of a step's events, or of those outside of all steps."""

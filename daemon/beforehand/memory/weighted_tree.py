@@ -33,6 +33,8 @@ class WeightedTree:
         self.live = 1
         self._steps: dict[str, Node] = {}
         self._call: Node | None = None
+        self._call_id: str | None = None
+        self._calls: dict[str, Node] = {}
         self._same: dict[tuple[str, Hashable], Node] = {}
         self._values: dict[str, Node] = {}
 
@@ -75,7 +77,8 @@ class WeightedTree:
         self.active = self.root
 
     def add(self, event: Remembered, *, claims: bool) -> Node:
-        """Hang an event below what is active; a result hangs below its call. claims: whether it claims a fact.
+        """Hang an event below what is active; a result hangs below its call, which its `call_id` names, or which is
+        the newest of the step. claims: whether it claims a fact.
 
         What says the same in another form is one node of its kind, used once more; values that differ are never merged.
         """
@@ -89,12 +92,14 @@ class WeightedTree:
             same.confidence = max(same.confidence, CONFIDENCE[event.authority])
             self._touch(same, used=True)
             return same
-        parent = self._call if kind == "result" and self._call is not None else self.active
+        parent = (kind == "result" and self._called(event)) or self.active
         importance = max(event.importance, IMPORTANCE[kind])
         node = self._grow(kind, parent, event.text, importance, CONFIDENCE[event.authority])
         node.rows.append(event.row)
         if kind == "call":
-            self._call = node
+            self._call, self._call_id = node, event.call_id
+            if event.call_id is not None:
+                self._calls[event.call_id] = node
             for source in list(self._sources(event)):
                 self._touch(source, used=True)
         else:
@@ -158,6 +163,11 @@ class WeightedTree:
     def _revive(self, node: Node) -> None:
         self.live += node.archived
         node.archived = False
+
+    def _called(self, result: Remembered) -> Node | None:
+        if result.call_id in self._calls:
+            return self._calls[result.call_id]
+        return None if result.call_id is not None and self._call_id is not None else self._call
 
     def _sources(self, call: Remembered) -> Iterator[Node]:
         for value in _values(call):
