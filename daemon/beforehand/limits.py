@@ -176,11 +176,13 @@ WORKFLOWS_OF_A_TASK: Final = 8
 MINED_PATTERNS: Final = 96
 """Patterns that one induction extends, the best first."""
 
-# --- summaries ---
+# --- summaries and weighted trees ---
 DIGESTED_RUNS: Final = 32
 """Runs of one agent whose points for summaries are kept; past that those that were not asked for longest go."""
 DIGESTED_AT_ONCE: Final = 16
 """Events read for a summary before everybody else has a turn of the loop."""
+WEIGHED_RUNS: Final = 64
+"""Runs of one agent whose weighted trees are kept; past that they are grown anew when asked for."""
 
 # --- language model ---
 READ_CHARS: Final = 4_000
@@ -193,16 +195,14 @@ ANSWER_BYTES: Final = 1_048_576
 """What is read of one answer."""
 LOOKED_BACK_EVENTS: Final = 256
 """Newest events of an agent among which a daemon that was started looks for what was not asked yet."""
+MET_AGENTS: Final = 10_000
+"""Agents known to be looked back on; past that the one heard of least recently is looked back on anew one day."""
 UNASKED: Final = 10_000
 """What waits to be asked; past that the oldest is left until its agent is met again after a restart."""
 ASK_AGAIN_FIRST_S: Final = 1.0
 """Wait before an endpoint that failed is asked again; it doubles."""
 ASK_AGAIN_LAST_S: Final = 300.0
 """Where the doubling ends."""
-
-# --- weighted trees ---
-WEIGHED_RUNS: Final = 64
-"""Runs of one agent whose weighted trees are kept; past that they are grown anew when asked for."""
 
 # --- rules ---
 PACK_BYTES: Final = 131_072

@@ -66,14 +66,17 @@ class Interpreting:
     _waiting: OrderedDict[Wanted, None] = field(default_factory=OrderedDict)
     _asking: set[Wanted] = field(default_factory=set)
     _refused: Counter[Wanted] = field(default_factory=Counter)
-    _met: set[Key] = field(default_factory=set)
-    _new: list[Scope] = field(default_factory=list)
+    _met: OrderedDict[Key, None] = field(default_factory=OrderedDict)
+    _new: OrderedDict[Key, Scope] = field(default_factory=OrderedDict)
+    """Of these, who is still to be looked back on."""
     _came: asyncio.Event = field(default_factory=asyncio.Event)
+    _began_us: int = 0
     _pause_s: float = 0.0
     _resumes_s: float = 0.0
 
     async def run(self) -> None:
         """Until cancelled. What was asked and not answered then is asked again one day."""
+        self._began_us = self.pipeline.clock.now_us()
         async with self.model.open(), asyncio.TaskGroup() as group:
             for _ in range(self.requests):
                 group.create_task(self._work())
@@ -82,12 +85,20 @@ class Interpreting:
         """Messages were taken: note what there is to ask about them. Costs them nothing else."""
         for outcome in outcomes:
             if outcome.fault is None and not outcome.duplicate:
-                scope = outcome.entry.scope
-                if key_of(scope) not in self._met:
-                    self._met.add(key_of(scope))
-                    self._new.append(scope)
-                    self._came.set()
+                self._meet(outcome.entry.scope)
                 self._consider(outcome.entry, outcome.session)
+
+    def _meet(self, scope: Scope) -> None:
+        """Look back on an agent that is new; at most limits.MET_AGENTS are known. Twice asks nothing twice."""
+        key = key_of(scope)
+        if key not in self._met:
+            self._new[key] = scope
+            self._came.set()
+        self._met[key] = None
+        self._met.move_to_end(key)
+        if len(self._met) > limits.MET_AGENTS:
+            forgotten, _ = self._met.popitem(last=False)
+            self._new.pop(forgotten, None)
 
     def _consider(self, entry: Entry, session: Session) -> None:
         message = entry.message
@@ -129,7 +140,8 @@ class Interpreting:
         while True:
             self._came.clear()
             if self._new:
-                await self._look_back(self._new.pop())
+                _, scope = self._new.popitem()
+                await self._look_back(scope)
             rest_s = self._resumes_s - self.pipeline.clock.monotonic_s()
             if rest_s > 0:
                 await self.pipeline.clock.sleep(rest_s)
@@ -154,11 +166,12 @@ class Interpreting:
             async for page in self.journal.read(after=after, tenant=scope.tenant, agent=scope.agent):
                 for row in page:
                     self._consider(row.entry, memory.session(row.entry.scope.run))
-                    if isinstance(row.entry.message, Interpretation):
+                    earlier = row.entry.received_us <= self._began_us
+                    if earlier and isinstance(row.entry.message, Interpretation):
                         self.allowance.correct(0, row.entry.message.tokens, row.entry.received_us)
                 await asyncio.sleep(0)
         except JournalError as error:
-            self._met.discard(key_of(scope))
+            self._met.pop(key_of(scope), None)
             self._fail("journal", str(error))
 
     async def _interpret(self, wanted: Wanted) -> None:
