@@ -45,8 +45,15 @@ def begins(outcome: Outcome) -> bool:
     return outcome.fault is None and isinstance(message, StepMark) and message.phase == "begin"
 
 
-def heed(feedback: Feedback, scope: Scope, rated: Packet | None, measures: Measures) -> bool:
-    """Count what feedback says. False when it is about a packet that is not this agent's, or was not found (`rated`).
+def is_unheeded(message: Message, scope: Scope, rated: Packet | None) -> bool:
+    """Whether it is feedback about a packet that is not this agent's, or was not found (`rated`)."""
+    if not isinstance(message, Feedback) or message.packet is None:
+        return False
+    return rated is None or (rated.tenant, rated.agent) != (scope.tenant, scope.agent)
+
+
+def count_feedback(feedback: Feedback, outcome: Outcome, measures: Measures) -> None:
+    """Count what feedback says that is stored, and came for the first time.
 
     Items marked used or harmful count each; what was missing counts as one.
     """
@@ -54,13 +61,9 @@ def heed(feedback: Feedback, scope: Scope, rated: Packet | None, measures: Measu
     for verdict, items in marked.items():
         if items:
             measures.count("beforehand_feedback_total", items, verdict=verdict)
-    if feedback.packet is None:
-        return True
-    if rated is not None and (rated.tenant, rated.agent) == (scope.tenant, scope.agent):
-        return True
-    measures.count("beforehand_feedback_unheeded_total")
-    _log.warning("feedback is about a packet that was not found", scope=scope, packet=feedback.packet)
-    return False
+    if outcome.unheeded:
+        measures.count("beforehand_feedback_unheeded_total")
+        _log.warning("feedback is about a packet that was not found", scope=outcome.entry.scope, packet=feedback.packet)
 
 
 def can_wait(message: Message, event: Remembered | None) -> bool:

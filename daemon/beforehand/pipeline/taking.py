@@ -20,7 +20,7 @@ from beforehand.messages.topics import Scope
 from beforehand.pipeline.changes import Changes
 from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.memories import Memories
-from beforehand.pipeline.outcomes import Outcome, heed
+from beforehand.pipeline.outcomes import Outcome, count_feedback, is_unheeded
 from beforehand.pipeline.records import Records
 from beforehand.ports import Appended, Measures
 
@@ -78,9 +78,9 @@ class Taking:
 
     def _defer(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
         self.memories.lagging.defer(key_of(entry.scope), entry)
-        session, unheeded = memory.session(entry.scope.run), self._is_unheeded(entry, rated)
+        session = memory.session(entry.scope.run)
         session.order_key(entry)  # a process that is heard of before this is remembered is a later one
-        return Outcome(entry, session, 0, unheeded=unheeded, deferred=True)
+        return Outcome(entry, session, 0, unheeded=is_unheeded(entry.message, entry.scope, rated), deferred=True)
 
     def _take(self, memory: AgentMemory, entry: Entry, rated: Packet | None) -> Outcome:
         session = memory.session(entry.scope.run)
@@ -92,13 +92,9 @@ class Taking:
         event = taken.event
         vector = self.memories.vectors.embed(memory, event.row) if event is not None and event.worthy else None
         self.measures.count("beforehand_messages_total", channel=entry.channel)
-        unheeded = self._is_unheeded(entry, rated)
+        unheeded = is_unheeded(entry.message, entry.scope, rated)
         self.changes.came(entry, taken)
         return Outcome(entry, session, taken.position, overruled=session.overruled, vector=vector, unheeded=unheeded)
-
-    def _is_unheeded(self, entry: Entry, rated: Packet | None) -> bool:
-        said = entry.message
-        return isinstance(said, Feedback) and not heed(said, entry.scope, rated, self.measures)
 
     def stored(self, outcomes: Sequence[Outcome], places: Sequence[Appended]) -> None:
         """These are on disk, at these places; their vectors follow with `Pipeline.record`."""
@@ -109,6 +105,9 @@ class Taking:
                 self.memories.lagging.stored(key_of(outcome.entry.scope), place.position)
                 what = "beforehand_duplicates_total" if place.duplicate else "beforehand_messages_total"
                 self.measures.count(what, channel=outcome.entry.channel)
+            said = outcome.entry.message
+            if isinstance(said, Feedback) and not (outcome.duplicate or place.duplicate):
+                count_feedback(said, outcome, self.measures)
 
     def count_unread(self, scope: Scope, error: JournalError) -> None:
         """The journal cannot be read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from beforehand.messages.topics import Scope
+from floods import caught_up, lagging
 from memory_daemon import playing
 
 METRIC = "beforehand_feedback_unheeded_total"
@@ -44,3 +45,22 @@ def test_of_a_packet_that_was_sent_nothing_is_said():
         assert (await world.hears("receipt", id="f2"))["problem"] is None
 
     assert playing(play).measures.value(METRIC) == 0
+
+
+def test_feedback_that_comes_again_is_counted_once_in_a_flood_too():
+    async def play(world):
+        told = {"id": "f1", "packet": "nobody sent it", "used": ["m_1", "m_2"], "missing": "the gate"}
+        lag = lagging(world, at_once=1_000)
+        world.say("feedback", **told)
+        await caught_up(world)
+        lag.at_once = 0
+        world.say("feedback", **told)
+        world.say("feedback", id="f2", packet="nor that", harmful=["m_3"])
+        world.say("feedback", **told)
+        await caught_up(world)
+        assert world.measures.value("beforehand_deferred_total", channel="feedback") > 0
+
+    measures = playing(play).measures
+    told = [measures.value("beforehand_feedback_total", verdict=one) for one in ("used", "harmful", "missing")]
+    assert (told, measures.value(METRIC)) == ([2, 1, 1], 2)
+    assert measures.value("beforehand_duplicates_total", channel="feedback") == 2
