@@ -35,7 +35,7 @@ class Reflection:
 
     needs: words of what the step needed, or of the arguments that its calls were given. ok: how it ended, as its agent
     said. concluded: the agent's own reflection, if it had one. authority: the lowest of the sources. rows: the events
-    that it was made from, in the order of the run.
+    that it was made from, in the order of the run. made_us: since when it says what it does, microseconds since 1970.
     """
 
     run: str
@@ -48,6 +48,7 @@ class Reflection:
     concluded: str
     authority: Authority
     rows: tuple[int, ...]
+    made_us: int = field(default=0, compare=False)
 
     @property
     def failures(self) -> list[Attempt]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -15,6 +16,7 @@ from beforehand.index.segmentation import name_words, terms
 from beforehand.index.timeline import Timeline
 from beforehand.memory.flows import is_success
 from beforehand.memory.looking_back import LOOKED_AT, Reflection, alike, look_back
+from beforehand.memory.record import FOREVER
 from beforehand.memory.remembered import Remembered
 from beforehand.memory.session import Session
 from beforehand.memory.steps import Step
@@ -53,31 +55,33 @@ class Reflections:
     ) -> None:
         """Fold in one message that the session has taken. event: it as remembered. events: all, by row."""
         message, order, run = entry.message, session.order_key(entry), session.scope.run
+        now_us = entry.received_us
         if event is not None:
             if event.kind in LOOKED_AT and event.vouched:
                 name = self._of(run).happened(event, order, session.itinerary.current)
                 step = session.itinerary.steps.get(name)
                 telling = event.ok is False or event.kind == "reflection"
                 if step is not None and step.ended and (telling or (run, name) in self._kept):
-                    self._look_back(session, step, events, timeline)
+                    self._look_back(session, step, events, timeline, now_us)
         elif isinstance(message, StepMark):
             self._of(run).marked(order, message.step, began=message.phase == "begin")
             step = session.itinerary.steps[message.step]
-            found = self._look_back(session, step, events, timeline) if step.ended else None
+            found = self._look_back(session, step, events, timeline, now_us) if step.ended else None
             over = message.phase == "end" and not session.overruled
             if over and found is None and step.ok is not False:
                 self._went_well(step)
         elif isinstance(message, Feedback) and message.outcome is not None:
-            self._over(session, events, timeline, success=is_success(message.outcome))
+            self._over(session, events, timeline, now_us, success=is_success(message.outcome))
 
     def all(self) -> list[Reflection]:
         """All that are kept, the newest first."""
         return list(reversed(self._kept.values()))
 
-    def bearing(self, session: Session, step: Step, most: int) -> list[tuple[Reflection, int]]:
+    def bearing(self, session: Session, step: Step, most: int, known_us: int = FOREVER) -> list[tuple[Reflection, int]]:
         """Failures of steps like this one, the newest first, each with how many such steps went well since.
 
-        The first step of a run is told of runs with a goal like its plan's that failed.
+        The first step of a run is told of runs with a goal like its plan's that failed. known_us: those alone that said
+        then what they say.
         """
         if not self._kept:
             return []
@@ -87,14 +91,18 @@ class Reflections:
             whole = (key for key, one in reversed(self._kept.items()) if not key[1] and one.ok is False)
             found += [key for key in whole if key[0] != session.scope.run and alike(self._kept[key].goal, goal)]
         told = ((self._kept[key], self._well[key]) for key in dict.fromkeys(found))
-        return [(one, well) for one, well in told if one.troubled and well < HEALED][:most]
+        return [(one, well) for one, well in told if one.troubled and well < HEALED and one.made_us <= known_us][:most]
 
-    def about(self, query: str, most: int) -> list[Reflection]:
-        """Those that share most words with a question, then the newest; an empty question gets the newest."""
+    def about(self, query: str, most: int, known_us: int = FOREVER) -> list[Reflection]:
+        """Those that share most words with a question, then the newest; an empty question gets the newest.
+
+        known_us: as in `bearing`.
+        """
         wanted = frozenset(terms(query))
         scored = [
             (-len(wanted & frozenset(terms(f"{one.tool or ''} {one}"))), place, one)
             for place, one in enumerate(self.all())
+            if one.made_us <= known_us
         ]
         return [one for _, _, one in sorted(scored, key=lambda each: each[:2])[:most]]
 
@@ -107,25 +115,27 @@ class Reflections:
         return tried
 
     def _look_back(
-        self, session: Session, step: Step, events: Sequence[Remembered], timeline: Timeline
+        self, session: Session, step: Step, events: Sequence[Remembered], timeline: Timeline, now_us: int
     ) -> Reflection | None:
         """A step ended, or something of it came late."""
         rows = self._of(session.scope.run).of_step(step.id)
         found = look_back(session.scope.run, step, _in_order(rows, session, events, timeline), ok=step.ok)
         if found is not None:
-            self._keep(found)
+            self._keep(found, now_us)
         return found
 
-    def _over(self, session: Session, events: Sequence[Remembered], timeline: Timeline, *, success: bool) -> None:
+    def _over(
+        self, session: Session, events: Sequence[Remembered], timeline: Timeline, now_us: int, *, success: bool
+    ) -> None:
         """The run is over: its open steps, then the run as a whole, of which the plan says the goal."""
         for step in session.itinerary.open_steps():
-            self._look_back(session, step, events, timeline)
+            self._look_back(session, step, events, timeline, now_us)
         tried, plan = self._of(session.scope.run), session.itinerary.plan
         rows = tried.of_step(WHOLE) if success else tried.everything()
         whole = Step(WHOLE, goal="" if plan is None else plan.goal)
         found = look_back(session.scope.run, whole, _in_order(rows, session, events, timeline), ok=success)
         if found is not None:
-            self._keep(found)
+            self._keep(found, now_us)
 
     def _like(self, step: Step) -> list[Milestone]:
         """Of the newest of its tool those that a step is like, the newest first."""
@@ -140,10 +150,11 @@ class Reflections:
             self._well[key] += 1
             self.version += self._well[key] == HEALED
 
-    def _keep(self, found: Reflection) -> None:
+    def _keep(self, found: Reflection, now_us: int) -> None:
         key = found.run, found.step
+        before = self._kept.get(key)
         self._drop(key)
-        self._kept[key] = found
+        self._kept[key] = before if before == found and before is not None else replace(found, made_us=now_us)
         for tool in _tools(found):
             self._by_tool.setdefault(tool, {})[key] = None
         self.version += 1

@@ -173,18 +173,17 @@ class Answers:
         self, part: Part, memory: AgentMemory, session: Session, inquiry: Inquiry, vector: Vector, answered: Answered
     ) -> None:
         """Ask one part of memory, and measure that."""
-        started_s = self.clock.monotonic_s()
+        started_s, now_us = self.clock.monotonic_s(), self.clock.now_us()
         answered.asked.append(part)
         if part == "workflow":
-            answered.derived.extend((part, choice) for choice in workflows_for(memory, session, inquiry.question))
+            answered.derived.extend((part, choice) for choice in workflows_for(memory, session, inquiry, now_us))
         elif part == "reflection":
-            lessons = reflections_for(memory, session, inquiry.question, self.clock.now_us())
+            lessons = reflections_for(memory, session, inquiry, now_us)
             answered.derived.extend((part, choice) for choice in lessons)
         elif part == "summary":
             answered.derived.extend((part, choice) for choice in summaries_for(memory, session, inquiry, vector))
         elif part == "tree" and not inquiry.question.query:
-            now_us = self.clock.now_us()
-            found = bearing(self.trees, memory, session, inquiry.question, self.measures, now_us)
+            found = bearing(self.trees, memory, session, inquiry, self.measures, now_us)
             answered.found.update(((find.row, None, None), find) for find in found)
         else:
             if part == "aggregate":
@@ -204,6 +203,9 @@ class Answers:
 
         A narrowed question is not, or one of what was known then: their words may come from events that it left out.
         """
+        known_us = FOREVER if question.known_at is None else micros(question.known_at)
+        if channel == "workflow" and known_us < self.clock.now_us():
+            return f"{_WHY[channel]}; what runs had taught at an earlier time is not kept"
         narrowed = question.kinds or question.tags or question.tools or question.space or question.window
         if question.mode != "tree" or narrowed or question.known_at is not None:
             return _WHY[channel]

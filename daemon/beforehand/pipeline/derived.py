@@ -9,12 +9,17 @@ from beforehand.memory.flows import task_type_of
 from beforehand.memory.overviews import overview
 from beforehand.memory.router import Vector
 from beforehand.memory.session import Session
-from beforehand.messages.inbound import Question
 from beforehand.pipeline.questions import Inquiry
 
 
-def workflows_for(memory: AgentMemory, session: Session, question: Question) -> list[Choice]:
-    """The workflows that a question is about, best first, each with the calls of the newest run that followed it."""
+def workflows_for(memory: AgentMemory, session: Session, inquiry: Inquiry, now_us: int) -> list[Choice]:
+    """The workflows that a question is about, best first, each with the calls of the newest run that followed it.
+
+    None to a question of what was known earlier: what runs had taught by then is not kept.
+    """
+    question = inquiry.question
+    if inquiry.known_us < now_us:
+        return []
     found = consult(memory.flows, question.query, task_type_of(session), question.k)
     return [
         Choice(kind="workflow", text=str(workflow), probability=share, worth=1.0, event_ids=workflow.events, place=rank)

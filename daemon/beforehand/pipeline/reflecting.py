@@ -7,10 +7,11 @@ from typing import Final
 from beforehand.context.choice import Choice
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.looking_back import Reflection
+from beforehand.memory.record import FOREVER
 from beforehand.memory.session import Session
 from beforehand.memory.shares import at_least
 from beforehand.memory.steps import Step
-from beforehand.messages.inbound import Question
+from beforehand.pipeline.questions import Inquiry
 
 _FAILURES: Final = 2
 """Earlier failures that a step is warned of, the newest."""
@@ -41,14 +42,18 @@ def warnings_for(
     return choices
 
 
-def reflections_for(memory: AgentMemory, session: Session, question: Question, now_us: int) -> list[Choice]:
-    """Those that a question is about; without words those that bear on its `step`, or the newest of all."""
+def reflections_for(memory: AgentMemory, session: Session, inquiry: Inquiry, now_us: int) -> list[Choice]:
+    """Those that a question is about; without words those that bear on its `step`, or the newest of all.
+
+    What was concluded after its `known_at`, or says something else since, is left out.
+    """
+    question, known_us = inquiry.question, inquiry.known_us
     step = session.itinerary.steps.get(question.step or "")
     if step is not None and not question.query:
-        found = [one for one, _ in memory.reflections.bearing(session, step, question.k)]
+        found = [one for one, _ in memory.reflections.bearing(session, step, question.k, known_us)]
     else:
-        found = memory.reflections.about(question.query, question.k)
-    told = ((one, _still_true(memory, one, now_us)) for one in found)
+        found = memory.reflections.about(question.query, question.k, known_us)
+    told = ((one, _still_true(memory, one, now_us, known_us)) for one in found)
     return [
         Choice(
             kind="reflection",
@@ -63,7 +68,7 @@ def reflections_for(memory: AgentMemory, session: Session, question: Question, n
     ]
 
 
-def _still_true(memory: AgentMemory, one: Reflection, now_us: int) -> bool:
-    """Whether none of its events says what stands no longer; else their words are not quoted."""
-    stale = memory.facts.stale(now_us)
+def _still_true(memory: AgentMemory, one: Reflection, now_us: int, known_us: int = FOREVER) -> bool:
+    """Whether none of its events says what stands no longer, as far as is known; else their words are not quoted."""
+    stale = memory.facts.stale(now_us, known_us)
     return stale is None or all(stale.clean(memory.events[row]) is None for row in one.rows)
