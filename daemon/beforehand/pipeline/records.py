@@ -83,12 +83,16 @@ class Records:
             del self.recent[packet.id]
 
     async def store(self) -> None:
-        """Store all that waits; what a cancelled call has stored is stored once."""
+        """Store all that waits by now; what a cancelled call has stored is stored once.
+
+        What is sent meanwhile is left to the next call: while decisions are made all the time, there would be no end.
+        """
         async with self._storing:
             await self._store()
 
     async def _store(self) -> None:
-        while self.waiting:
+        newest = next(reversed(self.waiting), None)
+        while newest in self.waiting:
             sent = list(itertools.islice(self.waiting.values(), limits.BATCH_MESSAGES))
             records = [PacketRecord(packet, foreseen.decision(), written) for packet, written, foreseen in sent]
             try:

@@ -64,6 +64,7 @@ def test_a_book_is_opened_from_disk_and_from_what_is_not_there_yet():
         assert desk.packets.book(RUN).finals == 4
         desk.disk.set()
         await recording
+        await desk.packets.record()
         assert await desk.recorded() == ["s1", "s2", "s2", "s3"]
 
     playing(play)
@@ -140,5 +141,22 @@ def test_every_packet_that_was_sent_is_recorded_prepared_ones_too():
         assert desk.packets.book(RUN).versions == {"s1": 4}
         await desk.packets.record()
         assert await versions() == [(1, False), (2, False), (3, False), (4, True)]
+
+    playing(play)
+
+
+def test_whoever_waits_for_records_does_not_wait_for_packets_that_are_sent_meanwhile():
+    async def play(desk):
+        steps = iter(f"s{number}" for number in range(1, 50))
+
+        async def another_step():
+            if step := next(steps, None):
+                await desk.begin(step)
+
+        await desk.begin("s0")
+        desk.journal._before_commit = another_step
+        await desk.packets.record()
+        assert await desk.recorded() == ["s0"]
+        assert len(desk.packets.records.waiting) == 1
 
     playing(play)
