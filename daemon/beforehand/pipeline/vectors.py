@@ -114,8 +114,9 @@ class EventVectors:
             del self._waiting[next(iter(self._waiting))]
 
     async def store(self) -> None:
-        """Hand what waits to the journal, and return when it is there."""
-        while self._waiting:
+        """Hand what waits by now to the journal, and return when it is there; what comes meanwhile is left."""
+        newest = next(reversed(self._waiting), None)
+        while newest in self._waiting:
             records = list(itertools.islice(self._waiting.values(), limits.BATCH_MESSAGES))
             try:
                 await self.journal.keep(records)

@@ -20,9 +20,9 @@ RUN = Scope("shop", "anna", "r1")
 class Desk:
     """A pipeline that answers steps without storing anything; `disk` lets commits through while it is set."""
 
-    def __init__(self):
+    def __init__(self, kind):
         self.measures = RecordedMeasures()
-        self.replay = assembly.replay(Settings.model_validate({"embedder": {"kind": "none"}}), self.measures)
+        self.replay = assembly.replay(Settings.model_validate({"embedder": {"kind": kind}}), self.measures)
         self.packets, self.journal = self.replay.pipeline.packets, self.replay.journal
         self.disk = asyncio.Event()
         self.disk.set()
@@ -39,9 +39,9 @@ class Desk:
         return sorted(record.packet.step for record in await self.journal.packets(RUN))
 
 
-def playing(play):
+def playing(play, kind="none"):
     async def run():
-        desk = Desk()
+        desk = Desk(kind)
         async with asyncio.timeout(30), desk.replay.open():
             await play(desk)
             desk.disk.set()
@@ -160,3 +160,25 @@ def test_whoever_waits_for_records_does_not_wait_for_packets_that_are_sent_meanw
         assert len(desk.packets.records.waiting) == 1
 
     playing(play)
+
+
+def test_nor_does_whoever_waits_for_vectors_wait_for_those_that_come_meanwhile():
+    async def play(desk):
+        vectors = desk.replay.pipeline.memories.vectors
+        positions = iter(range(2, 50))
+        keep, stored = desk.journal.keep, []
+
+        async def noted(records):
+            stored.extend(record.position for record in records)
+            if position := next(positions, None):
+                vectors.keep(position, b"later")
+            await keep(records)
+
+        desk.journal.keep = noted
+        vectors.keep(1, b"first")
+        await vectors.store()
+        assert stored == [1]
+        await vectors.store()
+        assert stored == [1, 2]
+
+    playing(play, kind="hashing")
