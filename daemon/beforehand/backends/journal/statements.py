@@ -27,6 +27,7 @@ _ASKED_AT_ONCE: Final = 500
 _MESSAGES: Final = insert(messages).on_conflict_do_nothing()
 _PACKETS: Final = insert(packets).on_conflict_do_nothing()
 _VECTORS: Final = insert(vectors).prefix_with("OR REPLACE")
+_LETTERS: Final = insert(dead_letters)
 _IDENTITY: Final = ("tenant", "agent", "run", "channel", "key")
 Identity = tuple[Any, ...]
 
@@ -82,7 +83,7 @@ def _embedder(connection: Connection, fingerprint: str) -> int:
 
 def store_letters(connection: Connection, new: Sequence[Row]) -> None:
     """Store dead letters; the oldest past limits.DEAD_LETTERS go."""
-    connection.execute(insert(dead_letters), new[-limits.DEAD_LETTERS :])
+    insert_rows(connection, _LETTERS, new[-limits.DEAD_LETTERS :])
     places = select(dead_letters.c.place).order_by(dead_letters.c.place.desc())
     newest_gone = places.offset(limits.DEAD_LETTERS).limit(1).scalar_subquery()
     connection.execute(delete(dead_letters).where(dead_letters.c.place <= newest_gone))
