@@ -15,7 +15,7 @@ from beforehand.index.redaction import MARK
 from beforehand.memory.claims import lowest
 from beforehand.memory.later import Later
 from beforehand.memory.remembered import authority_of, vouched_for
-from beforehand.memory.results import WITHIN, result_of
+from beforehand.memory.results import result_of
 from beforehand.memory.steps import Order
 from beforehand.messages.inbound import Event
 from beforehand.messages.outbound import Authority
@@ -173,7 +173,7 @@ def _calls(ordered: list[Happened]) -> Iterator[Call]:
     for place, event in enumerate(ordered):
         if event.kind == "action" and event.tool:
             args = tuple(_arguments(event.args or {}, told))
-            later = ordered[place + 1 : place + 1 + WITHIN]
+            later = map(ordered.__getitem__, range(place + 1, len(ordered)))
             yield Call(event.tool, event.id, args, _problem(event, result_of(event, later)))
         elif event.kind == "observation":
             told.append((event.tool or "?", _whole(event)))

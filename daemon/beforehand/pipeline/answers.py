@@ -17,7 +17,6 @@ from beforehand.memory.agent import AgentMemory
 from beforehand.memory.consulting import asks_how, asks_lessons
 from beforehand.memory.overviews import asks_overview, rows_of, whole_run
 from beforehand.memory.recall import Channel, Found
-from beforehand.memory.record import FOREVER
 from beforehand.memory.router import Vector, recall
 from beforehand.memory.session import Session
 from beforehand.memory.topics import topics_near
@@ -26,13 +25,13 @@ from beforehand.messages import codec, topics
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Question
 from beforehand.messages.outbound import Reply, ReplyItem, Watermark
-from beforehand.messages.values import micros, moment
+from beforehand.messages.values import moment
 from beforehand.pipeline.bearing import bearing, growth_of
 from beforehand.pipeline.claimed import answer
 from beforehand.pipeline.derived import summaries_for, workflows_for
 from beforehand.pipeline.digesting import read_on
 from beforehand.pipeline.publisher import Outgoing, Publisher
-from beforehand.pipeline.questions import Inquiry, inquire
+from beforehand.pipeline.questions import Inquiry, inquire, known_until
 from beforehand.pipeline.reflecting import reflections_for
 from beforehand.pipeline.sums import sums_for
 from beforehand.ports import Clock, Embedder, Measures
@@ -132,8 +131,8 @@ class Answers:
         now_us = self.clock.now_us()
         found = list(finds.values())[: max(0, question.k - len(derived))]
         choices = [choice for _, choice in derived]
-        known_us = FOREVER if question.known_at is None else micros(question.known_at)
-        choices += [_choice(memory, session, find, rank, (now_us, known_us)) for rank, find in enumerate(found)]
+        times_us = now_us, known_until(question)
+        choices += [_choice(memory, session, find, rank, times_us) for rank, find in enumerate(found)]
         missing = self.embedder is None and question.mode == "semantic"  # what was asked for, and nothing else answers
         fitted = fit(choices, budget)
         scored = [(part, choice.probability) for part, choice in derived] + [(one.channel, one.score) for one in found]
@@ -203,8 +202,7 @@ class Answers:
 
         A narrowed question is not, or one of what was known then: their words may come from events that it left out.
         """
-        known_us = FOREVER if question.known_at is None else micros(question.known_at)
-        if channel == "workflow" and known_us < self.clock.now_us():
+        if channel == "workflow" and known_until(question) < self.clock.now_us():
             return f"{_WHY[channel]}; what runs had taught at an earlier time is not kept"
         narrowed = question.kinds or question.tags or question.tools or question.space or question.window
         if question.mode != "tree" or narrowed or question.known_at is not None:

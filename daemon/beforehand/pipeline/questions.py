@@ -65,6 +65,11 @@ class Inquiry:
         return replace(self.recall("timeline"), rows=np.array(rows[::-1], np.int64))
 
 
+def known_until(question: Question) -> int:
+    """As far as what is wanted was known: `known_at` in microseconds since 1970, UTC, or for ever."""
+    return FOREVER if question.known_at is None else micros(question.known_at)
+
+
 def inquire(memory: AgentMemory, session: Session, question: Question, now_us: int) -> Inquiry:
     """What a question asks that is answered at `now_us`; words of time are relative to its own `at`.
 
@@ -77,9 +82,8 @@ def inquire(memory: AgentMemory, session: Session, question: Question, now_us: i
     elif question.mode in ("auto", "timeline", "summary", "aggregate"):
         rows = implied(memory, session, question.query, asked_us)
     windowed = rows is not None
-    known_us, known_rows = FOREVER, None
+    known_us, known_rows = known_until(question), None
     if question.known_at is not None:
-        known_us = micros(question.known_at)
         known_rows = np.arange(memory.heard_by(known_us))
         rows = known_rows if rows is None else rows[rows < len(known_rows)]
     return Inquiry(question, rows, windowed, known_rows, _as_of(question, asked_us, now_us), known_us)

@@ -19,6 +19,14 @@ async def told(stage, mode, query="book_flight", scope=RUN, **fields):
     return [item["text"] for item in reply["items"]]
 
 
+async def ended_badly(stage):
+    """The step with the failed booking ends: when it had not, and when it had."""
+    await failed_booking(stage)
+    before = now(stage)
+    await stage.say("step", step="s1", phase="end", ok=False)
+    return before, now(stage)
+
+
 async def failed_booking(stage, scope=RUN):
     """Its call and what came back; the step has not ended."""
     await stage.begin("s1", scope, **BOOK)
@@ -28,10 +36,7 @@ async def failed_booking(stage, scope=RUN):
 
 def test_a_reflection_is_told_from_when_on_it_was_concluded():
     async def play(stage):
-        await failed_booking(stage)
-        before = now(stage)
-        await stage.say("step", step="s1", phase="end", ok=False)
-        after = now(stage)
+        before, after = await ended_badly(stage)
         [text] = await told(stage, "reflection")
         assert text.startswith("book the flight to Lisbon; tried: book_flight (failed)")
         assert await told(stage, "reflection", known_at=before) == []
@@ -43,10 +48,7 @@ def test_a_reflection_is_told_from_when_on_it_was_concluded():
 
 def test_and_for_a_step_without_a_question():
     async def play(stage):
-        await failed_booking(stage)
-        before = now(stage)
-        await stage.say("step", step="s1", phase="end", ok=False)
-        after = now(stage)
+        before, after = await ended_badly(stage)
         await stage.begin("t1", NEXT, **BOOK)
         asked = {"query": "", "scope": NEXT, "step": "t1"}
         assert await told(stage, "reflection", known_at=before, **asked) == []
