@@ -1,4 +1,4 @@
-"""Arrays that only grow: a table of fixed width, rows of different length, and names to numbers."""
+"""Arrays that only grow: integers, a table of fixed width, rows of different length, and names to numbers."""
 
 from __future__ import annotations
 
@@ -35,6 +35,41 @@ class Codes(dict[str, int]):
         code = self[name] = len(self.names)
         self.names.append(name)
         return code
+
+
+class Series:
+    """Integers (64 bits) that are appended one by one. What was read from a segment stays in its file."""
+
+    __slots__ = ("_array", "_cells", "size")
+
+    def __init__(self, numbers: Ints | None = None) -> None:
+        """numbers: the first ones; the array is written to from now on."""
+        self._array: Ints = np.zeros(0, np.int64) if numbers is None else numbers
+        self._cells = self._array.data
+        self.size = len(self._array)
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def all(self) -> Ints:
+        """All of them, to be read and not written."""
+        return self._array[: self.size]
+
+    def __getitem__(self, place: int) -> int:
+        """The integer at a place; negative ones count from the end. Raises IndexError."""
+        if not -self.size <= place < self.size:
+            raise IndexError(place)
+        found: int = self._cells[place if place >= 0 else self.size + place]
+        return found
+
+    def append(self, number: int) -> None:
+        """Put one at the end."""
+        if self.size == len(self._cells):
+            self._array = lengthened(self._array, self.size, self.size + 1)
+            self._cells = self._array.data
+        self._cells[self.size] = number
+        self.size += 1
 
 
 class Table(Generic[_Cell]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
@@ -14,6 +13,7 @@ from beforehand.feedback.usefulness import Usefulness
 from beforehand.index.columns import NONE
 from beforehand.index.echo import strip_data, strip_packets
 from beforehand.index.entities import Entities
+from beforehand.index.growing import Series
 from beforehand.index.lexical import Lexical
 from beforehand.index.passages import split
 from beforehand.index.segmentation import terms
@@ -68,7 +68,7 @@ class AgentMemory:
         self.tenant = tenant
         self.agent = agent
         self.sessions: dict[str, Session] = {}
-        self.events: list[Remembered] = []
+        self.events: list[Remembered] | StoredEvents = []
         self.timeline = Timeline()
         self.words = Lexical()
         self.entities = Entities()
@@ -89,7 +89,7 @@ class AgentMemory:
         """Characters of the events' texts, all together."""
         self.cold = 0
         """How many of the first events are remembered by order and facts alone."""
-        self._heard = array("q")
+        self._heard = Series()
         self.flows = Flows()
         self.digests = Digests()
         self.interpretations = Interpretations()

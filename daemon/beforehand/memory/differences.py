@@ -15,11 +15,13 @@ import numpy as np
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.later import Later
 from beforehand.memory.session import Session
+from beforehand.memory.stored_events import StoredEvents
 from beforehand.memory.trees import Growth, Trees
 from beforehand.memory.weighted_tree import WeightedTree
 from beforehand.memory.weights import Weights
 
 _TOLD_CHARS: Final = 120
+_LISTS: Final = (list, StoredEvents)
 _OF_ONE: Final = 5
 """Differences that are told of one list, table or array; a shift by one place would make thousands."""
 _ASKED: Final = frozenset(
@@ -101,7 +103,7 @@ def _between(one: Any, other: Any, place: str, seen: set[tuple[int, int]]) -> It
     """What differs below two values; a pair that was looked at is not looked at again."""
     if one is other or (id(one), id(other)) in seen:
         return
-    if isinstance(one, list) and isinstance(other, list):
+    if isinstance(one, _LISTS) and isinstance(other, _LISTS):
         yield from _of_elements(one, other, place, seen)
         return
     both_tables = isinstance(one, dict) and isinstance(other, dict)  # one from a segment is of a class of its own

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from beforehand.memory.agent import AgentMemory
+from beforehand.memory.stored_events import StoredEvents
 
 _AGENT: Final = 250_000
 """Arrays that are reserved a little ahead."""
@@ -26,9 +27,10 @@ def footprint(memory: AgentMemory) -> int:
     """Bytes, about."""
     shelf, vectors = memory.shelf, memory.vectors
     hot = len(memory.events) - memory.cold
+    in_file = min(memory.cold, memory.events.stored) if isinstance(memory.events, StoredEvents) else 0
     numbers = 0 if vectors is None else hot * vectors.dimensions
     return _AGENT + int(
-        _MESSAGE * memory.messages
+        _MESSAGE * (memory.messages - in_file)
         + _EVENT * hot
         + _PASSAGE * shelf.columns.size
         + _CHAR * memory.chars

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
+from beforehand.index.growing import Series
 from beforehand.memory.counting import Ranges
 from beforehand.memory.later import Later
 from beforehand.memory.scenes import Scenes
@@ -41,9 +41,9 @@ class Session:
     """Whether the message taken last changed nothing, since what it says was said anew before it came."""
     known: dict[str, Known] = field(default_factory=dict)
     """By channel."""
-    _places: array[int] = field(default_factory=lambda: array("q"))
+    _places: Series = field(default_factory=Series)
     """Of its events, ascending: the position in the run, and beside it the row in the agent's memory."""
-    _rows: array[int] = field(default_factory=lambda: array("q"))
+    _rows: Series = field(default_factory=Series)
     received: dict[str, Ranges] = field(default_factory=dict)
     durable: dict[str, Ranges] = field(default_factory=dict)
     epochs: dict[str, int] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from beforehand import limits
-from beforehand.index.growing import Codes, Ints, Ragged, Table
+from beforehand.index.growing import Codes, Ints, Ragged, Series, Table
 from beforehand.index.keys import first_index, surrounding
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
@@ -82,7 +82,7 @@ class Shelf:
         self.records = Ragged()
         self._key_codes: dict[frozenset[str], int] = {}
         self._name_codes: dict[tuple[str, str], int] = {}
-        self._first = array("q")
+        self._first = Series()
         self.frequency: array[int] = array("q")
         """By term: the number of events that have it."""
 

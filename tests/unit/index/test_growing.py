@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from beforehand.index.growing import Codes, Ragged, Table, distinct
+from beforehand.index.growing import Codes, Ragged, Series, Table, distinct
 
 
 @pytest.mark.parametrize("numbers", [[], [5], [3, 1, 3, 2, 1], [-2, 7, -2], list(range(50)) * 2])
@@ -15,6 +15,24 @@ def test_names_get_numbers_in_order_of_first_use():
     codes = Codes()
     assert [codes[name] for name in ("b", "a", "b", "c")] == [0, 1, 0, 2]
     assert codes.get("d") is None
+
+
+def test_a_series_keeps_all_integers_in_order_while_it_grows():
+    series = Series(np.array([5, 2**40]))
+    for number in range(6_000):
+        series.append(-number)
+    assert (len(series), series[1], series[-1], series[-6_002]) == (6_002, 2**40, -5_999, 5)
+    assert series.all.tolist() == [5, 2**40, *range(0, -6_000, -1)]
+    for beyond in (6_002, -6_003):
+        with pytest.raises(IndexError):
+            series[beyond]
+
+
+def test_what_has_room_left_is_not_all_there_is():
+    series = Series()
+    assert not series
+    series.append(7)
+    assert list(series) == [7]
 
 
 def test_a_table_keeps_all_rows_in_order_while_it_grows():

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
 import pytest
 
-from beforehand.backends.segments.packing import packed, packed_codes
+from beforehand.backends.segments.packing import packed, packed_codes, packed_whole
 from beforehand.index.growing import Codes
 from beforehand.index.stored import Stored, StoredCodes, StoredNames, names_of
 
@@ -65,6 +66,41 @@ def test_what_came_since_stands_behind_what_was_written_and_in_place_of_it():
 )
 def test_whoever_wants_all_gets_all(whole):
     assert whole(stored()) == whole(dict(WRITTEN))
+
+
+IDS = {**{f"ïd{n}": n for n in range(MANY)}, "plumless": MANY}
+
+
+def test_ids_are_asked_for_without_end_and_never_made_whole():
+    held = stored(IDS)
+    for number in range(MANY):
+        assert held.get(f"ïd{number}") == number
+        assert held.get(f"other{number}") is None
+    assert type(held) is Stored
+
+
+def test_what_came_since_is_written_behind_the_ids_without_making_them():
+    held = stored(IDS)
+    since = {"buckeroo": -1, **{f"new{n}": n for n in range(300)}}  # buckeroo: as plumless, CRC-32 0x4ddb0c25
+    assert held["ïd7"] == 7
+    held.update(since)
+    made, given = packed_whole(held)
+    assert type(held) is Stored
+    again, anew = made(*given), packed({**IDS, **since})[1]
+    for ours, theirs in zip([*given[0], given[2]], [*anew[0], anew[2]], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert again["buckeroo"] == -1
+    assert again.merged() == {**IDS, **since}
+
+
+@pytest.mark.parametrize(
+    "since", [{"ïd7": 8}, {"new\0": 1}, {"new": array("q", [1, 2])}], ids=["changed", "NUL", "two"]
+)
+def test_what_does_not_fit_behind_the_ids_is_written_anew(since):
+    held = stored(IDS)
+    held.update(since)
+    made, given = packed_whole(held)
+    assert dict(made(*given)) == {**IDS, **since}
 
 
 def test_an_entry_can_be_removed():

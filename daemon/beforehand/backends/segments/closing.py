@@ -19,7 +19,7 @@ _LENGTH_BYTES: Final = 8
 
 def closed(parts: Sequence[form.Part], key: bytes, about: dict[str, Any]) -> list[bytes]:
     """What may be written to the disk. about: the same opens them again."""
-    whole = [memoryview(part).cast("B") for part in parts]
+    whole = [memoryview(b"".join(part) if isinstance(part, tuple) else part).cast("B") for part in parts]
     return [
         len(part).to_bytes(_LENGTH_BYTES, "little") + aead.closed(key, part[: form.held(part)], _names(about, number))
         for number, part in enumerate(whole)

@@ -26,7 +26,9 @@ _MAC_BYTES: Final = 32
 _HEAD_BYTES: Final = len(MAGIC) + _MAC_BYTES + 8
 _TAIL_BLOCK: Final = 1 << 20
 
-Part = bytes | memoryview
+Pieces = tuple[bytes | memoryview, ...]
+Part = bytes | memoryview | Pieces
+"""What stands in one place. Pieces stand one after another; none of them grows."""
 
 
 class Damaged(ValueError):
@@ -35,21 +37,17 @@ class Damaged(ValueError):
 
 def write(path: Path, key: bytes, about: dict[str, Any], parts: Sequence[Part]) -> None:
     """Write a file that nobody else may read. `about` is JSON-able."""
-    content = [memoryview(part).cast("B") for part in parts]
-    sizes = [held(part) for part in content]
-    table = [
-        {"bytes": len(part), "held": size, "crc": zlib.crc32(part[:size])}
-        for part, size in zip(content, sizes, strict=True)
-    ]
+    content = [_pieces(part) for part in parts]
+    table = [{"bytes": size, "held": sum(map(len, pieces)), "crc": _crc(pieces)} for size, pieces in content]
     header = orjson.dumps({"about": about, "parts": table})
     mac = hmac.digest(key, header, hashlib.sha256)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(MAGIC + mac + len(header).to_bytes(8, "little") + header)
         end = _next_page(_HEAD_BYTES + len(header))
-        for part, size in zip(content, sizes, strict=True):
+        for size, pieces in content:
             file.seek(end)
-            file.write(part[:size])
-            end = _next_page(end + len(part))
+            file.writelines(pieces)
+            end = _next_page(end + size)
         file.truncate(end)
 
 
@@ -75,6 +73,22 @@ def read(path: Path, key: bytes) -> tuple[dict[str, Any], list[memoryview]]:
     return header["about"], [
         whole[start : start + part["bytes"]] for (start, _, _), part in zip(places, header["parts"], strict=True)
     ]
+
+
+def _pieces(part: Part) -> tuple[int, list[memoryview]]:
+    """Bytes of a part, and what of it is written."""
+    if isinstance(part, tuple):
+        whole = [memoryview(piece).cast("B") for piece in part]
+        return sum(map(len, whole)), whole
+    one = memoryview(part).cast("B")
+    return len(one), [one[: held(one)]]
+
+
+def _crc(pieces: Sequence[memoryview]) -> int:
+    crc = 0
+    for piece in pieces:
+        crc = zlib.crc32(piece, crc)
+    return crc
 
 
 def held(part: memoryview) -> int:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index.growing import Codes
-from beforehand.index.stored import Arrays, Columns, Named, Stored, StoredCodes, arrays_of
+from beforehand.index.named import Arrays, Columns, Named, arrays_of
+from beforehand.index.stored import Stored, StoredCodes, Whole
 
 LEAST: Final = 256
 """Entries below which it is not worth it."""
@@ -47,6 +48,15 @@ def packed(content: dict[Any, Any]) -> Reduced | None:
         return unpacked, (_numbers(content, len(content)), *_columns(content, kinds))
     arrays = arrays_of(list(content)) if keys == {str} else None
     return None if arrays is None else (stored, (arrays, *_columns(content, kinds)))
+
+
+def packed_whole(content: Whole) -> Reduced:
+    """The same of what stood in a segment: what came since is put behind it where that is enough."""
+    longer = content.longer() if isinstance(content, Stored) else None
+    if longer is not None:
+        return stored, (longer[0], None, longer[1])
+    merged = content.merged()
+    return packed(merged) or (dict, (list(merged.items()),))
 
 
 def unpacked(keys: Numbers, counts: Numbers | None, numbers: Numbers) -> dict[int, Any]:

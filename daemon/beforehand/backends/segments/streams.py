@@ -8,6 +8,7 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import partial
 from operator import attrgetter
 from types import MethodType
 from typing import Any, Final
@@ -15,8 +16,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.backends.segments.packing import Packed, Reduced, packed, packed_codes
-from beforehand.index.growing import Codes
+from beforehand.backends.segments.form import Pieces
+from beforehand.backends.segments.packing import Packed, packed, packed_codes, packed_whole
+from beforehand.index.growing import Codes, Series
 from beforehand.index.passages import Passage
 from beforehand.index.stored import Whole, names_of
 from beforehand.memory.later import Later
@@ -34,6 +36,7 @@ _OTHERS: Final = frozenset(
         ("beforehand.backends.segments.streams", "array_of"),
         ("beforehand.backends.segments.streams", "later_of"),
         ("beforehand.backends.segments.streams", "method_of"),
+        ("beforehand.backends.segments.streams", "series_of"),
         ("builtins", "dict"),
         ("builtins", "memoryview"),
         ("collections", "Counter"),
@@ -58,6 +61,8 @@ _WITH_STATE: Final = 3
 _BETWEEN_LOOKS: Final = 256
 _PAUSE_S: Final = 0.0001
 NUMBERS: Final = "q"
+_LARGE: Final = 1 << 14
+"""Bytes from which on an array stands in a place of its own in the file, which is a page at least."""
 
 _event_parts = attrgetter(*(field.name for field in fields(Remembered)))
 _PASSAGES: Final = [field.name for field in fields(Remembered)].index("passages")
@@ -84,16 +89,23 @@ def method_of(owner: Any, name: str) -> Any:
 class _Part:
     """A part as it was written, until somebody asks for it."""
 
-    def __init__(self, content: bytes | memoryview) -> None:
+    def __init__(self, content: bytes | memoryview, buffers: Sequence[Any]) -> None:
         self.content = content
+        self.buffers = buffers
+        """Its large arrays."""
 
     def __call__(self) -> Any:
-        return _Reader(io.BytesIO(self.content)).load()
+        return _Reader(io.BytesIO(self.content), buffers=self.buffers).load()
 
 
-def later_of(content: bytes | memoryview) -> Later[Any]:
+def later_of(content: bytes | memoryview, *buffers: memoryview) -> Later[Any]:
     """A part that is read when it is asked for."""
-    return Later(source=_Part(content))
+    return Later(source=_Part(content, buffers))
+
+
+def series_of(content: bytes) -> Series:
+    """A few integers."""
+    return Series(np.array(np.frombuffer(content, np.int64)))
 
 
 class _Writer(pickle.Pickler):
@@ -119,17 +131,27 @@ class _Writer(pickle.Pickler):
         if kind is MethodType:
             return method_of, (obj.__self__, obj.__name__)
         if kind is Later:
-            return later_of, (pickle.PickleBuffer(self._by_itself(obj)),)
-        if isinstance(obj, Codes | Whole):
-            return _of_names(obj)
+            part = self._by_itself(obj)
+            return later_of, tuple(map(pickle.PickleBuffer, (part.content, *part.buffers)))
+        if isinstance(obj, Codes | Whole | Series):
+            return _growing(obj)
         return _lighter(obj) if kind.__module__.startswith(_OURS) else NotImplemented
 
-    def _by_itself(self, later: Later[Any]) -> bytes | memoryview:
+    def _by_itself(self, later: Later[Any]) -> _Part:
         if isinstance(later.source, _Part):
-            return later.source.content
+            return later.source
         file = io.BytesIO()
-        _Writer(file, None, self._still).dump(later.part)
-        return file.getvalue()
+        large: list[pickle.PickleBuffer] = []
+        _Writer(file, partial(_apart, large), self._still).dump(later.part)
+        return _Part(file.getvalue(), large)
+
+
+def _apart(large: list[pickle.PickleBuffer], buffer: pickle.PickleBuffer) -> bool:
+    """Keep a large buffer beside the stream; whether it is to stand in it."""
+    if buffer.raw().nbytes < _LARGE:
+        return True
+    large.append(buffer)
+    return False
 
 
 class _Reader(pickle.Unpickler):
@@ -142,12 +164,14 @@ class _Reader(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not part of a memory")
 
 
-def _of_names(obj: Codes | Whole) -> Reduced:
-    """How to write what finds names; it may be half made from a segment, and stays so."""
+def _growing(obj: Codes | Whole | Series) -> Any:
+    """How to write integers, a few in the stream, and what finds names: half made from a segment it stays so."""
+    if isinstance(obj, Series):
+        few = obj.all.nbytes < _LARGE
+        return (series_of, (obj.all.tobytes(),)) if few else obj.__reduce_ex__(PROTOCOL)
     if isinstance(obj, Codes):
         return packed_codes(names_of(obj))
-    merged = obj.merged()
-    return packed(merged) or (dict, (list(merged.items()),))
+    return packed_whole(obj)
 
 
 def _lighter(obj: Any) -> Any:
@@ -195,8 +219,8 @@ def read(stream: memoryview, buffers: Sequence[memoryview]) -> dict[str, Any]:
     return state
 
 
-def written_events(events: Sequence[Remembered], still: Callable[[], bool]) -> tuple[NDArray[np.int64], bytes]:
-    """Each event by itself: where each ends, from 0, and all of them; those that were read are not made anew.
+def written_events(events: Sequence[Remembered], still: Callable[[], bool]) -> tuple[NDArray[np.int64], Pieces]:
+    """Each event by itself: where each ends, from 0, and all of them: as they were read, and what came since.
 
     Raises Interrupted.
     """
@@ -208,7 +232,7 @@ def written_events(events: Sequence[Remembered], still: Callable[[], bool]) -> t
             pause(still)
         blobs.append(_written_event(events[row]))
     new = np.cumsum([ends[-1], *map(len, blobs)], dtype=np.int64)[1:]
-    return np.concatenate([np.asarray(ends, np.int64), new]), b"".join([read, *blobs])
+    return np.concatenate([np.asarray(ends, np.int64), new]), (read, b"".join(blobs))
 
 
 def _written_event(event: Remembered) -> bytes:
