@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import itertools
 import os
 import sys
 import threading
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -147,30 +145,6 @@ def test_what_of_a_file_was_only_checked_does_not_stay_in_memory(tmp_path):
     of_file = Path("/proc/self/smaps").read_text().partition(str(path))[2]
     assert int(of_file.partition("Rss:")[2].split()[0]) < 100
     assert bytes(part) == b"\x01" * (1 << 20)
-
-
-def cold_bytes(path: Path, count: int) -> int:
-    """What a memory takes of Python's heap that was read with so many cold events, and took one more."""
-    made = AgentMemory(RUN.tenant, RUN.agent)
-    for number in range(count):
-        made.take(entry(f"e{number}", RUN, kind="note", text=f"note {number}"), cold=True)
-    assert folder_at(path).save(Segment(made, 1, EXTENT), KEY, None, always)
-    del made
-    gc.collect()
-    tracemalloc.start()
-    try:
-        memory = folder_at(path).load(RUN.tenant, RUN.agent, KEY, None).memory
-        memory.take(entry("new", RUN, kind="note", text="one more"), cold=True)
-        gc.collect()
-        assert memory.row_of(RUN.run, f"e{count - 1}") == count - 1
-        return tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-
-
-def test_cold_events_that_were_read_take_no_memory(tmp_path):
-    few, many = cold_bytes(tmp_path, 4_000), cold_bytes(tmp_path, 8_000)
-    assert (many - few) / 4_000 < 2
 
 
 def test_a_run_that_nobody_asks_for_is_written_on_unread(tmp_path, memory):
