@@ -19,17 +19,15 @@ KEY = b"k" * 32
 
 def cold_bytes(path: Path, count: int) -> int:
     """What a memory takes of Python's heap that was read with so many cold events, and took one more."""
-    made = AgentMemory(RUN.tenant, RUN.agent)
+    folder, made = SegmentFolder(path, RecordedMeasures(), 10**9), AgentMemory(RUN.tenant, RUN.agent)
     for number in range(count):
         made.take(entry(f"e{number}", RUN, kind="note", text=f"note {number}"), cold=True)
-    assert SegmentFolder(path, RecordedMeasures(), 10**9).save(
-        Segment(made, 1, Extent(count, count, "newest")), KEY, None, lambda: True
-    )
+    assert folder.save(Segment(made, count, Extent(count, count, "newest")), KEY, None, lambda: True)
     del made
     gc.collect()
     tracemalloc.start()
     try:
-        memory = SegmentFolder(path, RecordedMeasures(), 10**9).load(RUN.tenant, RUN.agent, KEY, None).memory
+        memory = folder.load(RUN.tenant, RUN.agent, KEY, None).memory
         memory.take(entry("new", RUN, kind="note", text="one more"), cold=True)
         gc.collect()
         assert memory.row_of(RUN.run, f"e{count - 1}") == count - 1
