@@ -56,18 +56,19 @@ class Named:
 
     def longer(self, names: list[str]) -> Arrays | None:
         """What it stands on with other names behind its own. O(names) steps of Python. None: a name has a NUL."""
+        held = (self._content, self._starts, self._hashes, self._order)
+        own, starts, known, order = (np.asarray(each) for each in held)
+        if not names:
+            return own, starts, known, order
         added = arrays_of(names)
         if added is None:
             return None
-        content, starts, hashes, order = added
-        own, between = np.frombuffer(self._content, np.uint8), np.zeros(1, np.uint8)
-        known = np.asarray(self._hashes)
-        places = np.searchsorted(known, hashes, side="right")  # of equal hashes the earlier name stands first
+        places = np.searchsorted(known, added[2], side="right")  # of equal hashes the earlier name stands first
         return (
-            np.concatenate((own, between, content)),
-            np.concatenate((np.asarray(self._starts), starts[1:] + self._starts[-1])),
-            np.insert(known, places, hashes),
-            np.insert(np.asarray(self._order), places, order + np.int32(len(self))),
+            np.concatenate((own, np.zeros(1, np.uint8), added[0])),
+            np.concatenate((starts, added[1][1:] + starts[-1])),
+            np.insert(known, places, added[2]),
+            np.insert(order, places, added[3] + np.int32(len(self))),
         )
 
     def number(self, name: str) -> int | None:
