@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import accumulate, chain
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from beforehand.index.columns import lengthened
 
 Ints = NDArray[np.int64]
 _Cell = TypeVar("_Cell", bound=np.generic)
+_NONE_YET: Final[Ints] = np.zeros(0, np.int64)
+"""One for all that have nothing yet: an empty array takes 112 bytes."""
 
 
 def distinct(numbers: Ints) -> Ints:
@@ -42,9 +44,9 @@ class Series:
 
     __slots__ = ("_array", "_cells", "size")
 
-    def __init__(self, numbers: Ints | None = None) -> None:
+    def __init__(self, numbers: Ints = _NONE_YET) -> None:
         """numbers: the first ones; the array is written to from now on."""
-        self._array: Ints = np.zeros(0, np.int64) if numbers is None else numbers
+        self._array = numbers
         self._cells = self._array.data
         self.size = len(self._array)
 
