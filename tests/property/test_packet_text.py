@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from beforehand import limits
@@ -225,8 +225,21 @@ def test_a_smaller_budget_never_carries_more(chosen, one, other):
     assert worth(small) <= worth(large) + 1e-9
 
 
+DEAR = choice_of(
+    kind="fact",
+    text="",
+    key="0000000\x1b" + "\xa0" * 7,
+    value="",
+    probability=0.0,
+    authority="user",
+    conflicts=(Claim(value="", authority="user", tool="0ª¹¹\xa0"), Claim(value="", authority="user")),
+)
+"""Dear towards its end: a cut in proportion to the room may go below the shortest excerpt."""
+
+
 @unhurried
 @given(several, st.integers(0, 200))
+@example([DEAR], 29)
 def test_a_budget_that_carries_something_carries_something_when_it_grows(chosen, budget):
     assert bool(fit(chosen, budget).items) <= bool(fit(chosen, budget + 1).items)
 

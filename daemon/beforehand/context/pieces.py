@@ -67,7 +67,7 @@ def shortened(piece: Piece, room: int) -> Piece | None:
         shorter = _cut(piece.of, chars, piece.worth)
         if shorter is None or shorter.cost <= room:
             return shorter
-        chars = min(chars - 1, chars * room // shorter.cost)
+        chars = min(chars - 1, max(LEAST_CHARS, chars * room // shorter.cost))
     return None
 
 
