@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from beforehand.index.semantic import SemanticWindows
 from beforehand.memory.nearest import Nearest
@@ -66,12 +68,14 @@ def passes(event: Remembered, asked: Recall) -> bool:
     )
 
 
-def test_filters_over_columns_let_through_what_they_say_at_every_moment():
+@pytest.mark.parametrize("cold", [0, 40])
+def test_filters_over_columns_let_through_what_they_say_at_every_moment(cold):
     draw = random.Random(11)
     traits, events = Traits(), []
     asked = [question(draw) for _ in range(40)]
     for row in range(150):
-        events.append(event(row, draw))
+        drawn = event(row, draw)
+        events.append(replace(drawn, worthy=drawn.worthy and row >= cold))
         traits.add(events[-1])
         for one in draw.sample(asked, 5):
             expected = [each.row for each in events if passes(each, one)]

@@ -38,6 +38,8 @@ class Traits:
         self._codes = Codes()
         self._cells: NDArray[np.int32] = np.zeros((len(Trait), 0), np.int32)
         self._size = 0
+        self._first = 0
+        """Before this row none says anything: the cold ones, which nothing looks through."""
         self._tagged: dict[str, list[int]] = {}
         self._answered: dict[tuple[object, ...], Rows] = {}
 
@@ -58,8 +60,11 @@ class Traits:
             NONE if event.space is None else code[event.space],
             event.worthy,
         )
-        for tag in event.tags:
-            self._tagged.setdefault(tag, []).append(self._size)
+        if event.worthy:
+            for tag in event.tags:
+                self._tagged.setdefault(tag, []).append(self._size)
+        elif self._first == self._size:
+            self._first += 1
         self._size += 1
         self._answered.clear()
 
@@ -69,11 +74,14 @@ class Traits:
         Rows that say nothing never pass. `last` and `rows` of the question are the caller's. To be read, not written.
         """
         if rows is not None:
+            rows = rows[rows >= self._first]
             return rows[self._mask(asked, rows)]
         key = asked.filter
         found = self._answered.get(key)
         if found is None:
-            found = self._answered[key] = np.flatnonzero(self._mask(asked, slice(self._size)))
+            found = np.flatnonzero(self._mask(asked, slice(self._first, self._size)))
+            found += self._first
+            self._answered[key] = found
         return found
 
     def _mask(self, asked: Recall, rows: Rows | slice) -> NDArray[np.bool_]:
