@@ -124,7 +124,7 @@ class PolicySettings(Section):
     appetite: Literal["frugal", "balanced", "generous"] = Field(
         "balanced",
         description="how readily something is said; sets `threshold`, `token_price`, `bar`, `least_of_best`, "
-        "`least_unasked`",
+        "`least_unasked`, `brief_below`",
     )
     threshold: Share | None = Field(None, description="least probability of an item")
     token_price: Annotated[float, Field(ge=0)] | None = Field(None, description="probability that a token has to earn")
@@ -133,6 +133,10 @@ class PolicySettings(Section):
     least_of_best: Share | None = Field(None, description="share of the best item's probability that another one needs")
     least_unasked: Share | None = Field(
         None, description="least probability of a value whose key answers none of the step's needs"
+    )
+    brief_below: Annotated[float, Field(ge=0)] | None = Field(
+        None,
+        description="sum of all candidates' probabilities below which a packet has at most 40 tokens; 0: never",
     )
     other_scenes: bool = Field(
         default=True, description="a step with a `space` may be told what bears another one, where that is likely"

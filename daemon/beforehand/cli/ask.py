@@ -195,6 +195,9 @@ def _show_decision(record: PacketRecord) -> None:
     out.print(
         f"{decision['candidates']} candidates from {decision['finds']} finds among {record.packet.searched} events"
     )
+    if decision.get("expected") is not None:
+        told = "; so few that the packet is short" if decision["brief"] else ""
+        out.print(f"{decision['expected']:.2f} of them are expected to hold something needed{told}")
 
 
 def _considered(told: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

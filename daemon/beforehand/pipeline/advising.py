@@ -1,6 +1,8 @@
-"""What experience says before a step, as items of its packet: workflows, and failures of steps like it."""
+"""What rules and experience say before a step, as items of its packet: warnings, workflows, failures of like steps."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from beforehand.context.choice import Choice, named
 from beforehand.memory.advice import Advice, advise
@@ -10,6 +12,7 @@ from beforehand.memory.steps import Step
 from beforehand.messages.outbound import Why
 from beforehand.pipeline.reflecting import warnings_for
 from beforehand.pipeline.runbook import Runbook
+from beforehand.trigger.rules import Firing
 
 
 def advised(memory: AgentMemory, session: Session, step: Step, book: Runbook, now_us: int) -> list[Choice]:
@@ -23,6 +26,23 @@ def advised(memory: AgentMemory, session: Session, step: Step, book: Runbook, no
     choices = [(True, failure) for failure in failures]
     choices += [(one.ahead, _choice(one)) for one in advice if not (failures and one.sort == "risk")]
     return [choice for once, choice in choices if not once or _is_new(choice, step, book)]
+
+
+def warning_of(firing: Firing) -> Choice | None:
+    """What a rule that fired warns of, if it does."""
+    if not firing.warning:
+        return None
+    why: Why = ("rule", firing.rule.name, firing.score)
+    return Choice(kind="warning", text=firing.warning, probability=firing.score, why=(why,))
+
+
+def can_be_brief(choices: Sequence[Choice]) -> bool:
+    """Whether a short packet leaves out nothing but what might answer a need of the step.
+
+    Warnings, lessons and workflows answer none, nor does the other side of a conflict; and what was said in another run
+    can be known from here alone.
+    """
+    return not any(choice.kind != "event" or choice.conflicts or choice.position is None for choice in choices)
 
 
 def _choice(advice: Advice) -> Choice:

@@ -25,7 +25,7 @@ from beforehand.memory.shelf import Column
 from beforehand.memory.standing import is_standing
 from beforehand.memory.steps import Step
 from beforehand.messages.outbound import ItemKind, Why
-from beforehand.pipeline.advising import advised
+from beforehand.pipeline.advising import advised, can_be_brief, warning_of
 from beforehand.pipeline.barring import alone, barred
 from beforehand.pipeline.claimed import as_claimed
 from beforehand.pipeline.foreseen import Foreseen
@@ -38,6 +38,7 @@ from beforehand.trigger import features
 from beforehand.trigger.answering import answering
 from beforehand.trigger.candidates import NOT_ASKED, Candidates, Find, gather
 from beforehand.trigger.decision import Decided, decide
+from beforehand.trigger.doubt import doubtful, expected
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.packs import Pack
 from beforehand.trigger.policy import Policy
@@ -118,7 +119,7 @@ class Foresight:
         choices = [
             warned
             for firing in matter.firings
-            if (warned := _warning(firing)) and not book.within(identity(warned), firing.rule, step.id, now_us)
+            if (warned := warning_of(firing)) and not book.within(identity(warned), firing.rule, step.id, now_us)
         ]
         if self._policy.workflows:
             choices += advised(memory, session, step, book, now_us)
@@ -128,7 +129,11 @@ class Foresight:
         roomy = candidates.sight.column(Column.TOKENS)[said].sum() < self._policy.budget_tokens
         choices += told_apart(items, candidates, said, memory.facts.stale(now_us)) if roomy else items
         seen, finds = len(memory.events), matter.finds
-        return Foreseen(choices, self.missing, seen, matter.firings, decided, finds, matter.faults, shadow=other)
+        foreseen = Foreseen(choices, self.missing, seen, matter.firings, decided, finds, matter.faults, shadow=other)
+        if likely is None:
+            return foreseen
+        brief = doubtful(candidates, likely, self._policy) and can_be_brief(choices)
+        return replace(foreseen, expected=expected(likely), brief=brief)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
@@ -290,10 +295,3 @@ def _choice(
         why=why,
     )
     return as_claimed(memory, session, event, passage, choice, now_us)
-
-
-def _warning(firing: Firing) -> Choice | None:
-    if not firing.warning:
-        return None
-    why: Why = ("rule", firing.rule.name, firing.score)
-    return Choice(kind="warning", text=firing.warning, probability=firing.score, why=(why,))

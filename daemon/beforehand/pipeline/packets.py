@@ -90,7 +90,7 @@ class Packets:
         if again and before is not None and not late:
             packet = renewed(before, header)
         else:
-            packet = assemble(header, foreseen.choices, budget_tokens)
+            packet = assemble(header, foreseen.choices, foreseen.room(budget_tokens))
         if not final and before is not None and same_content(before, packet) and not book.ages(packet):
             book.published[step.id] = packet  # what is on the topic, as it was decided last
             self.measures.count("beforehand_unchanged_total")

@@ -131,7 +131,8 @@ class Trials:
                 break
             choices.append(choice)
             teams[identity(choice)] = two if team else one
-        return replace(both[0], choices=choices, trial={"teams": teams})
+        brief = both[0].brief and both[1].brief
+        return replace(both[0], choices=choices, brief=brief, trial={"teams": teams})
 
 
 def _held(foreseen: Foreseen, scope: Scope, step: str, epsilon: float) -> Foreseen:
@@ -149,4 +150,4 @@ def _held(foreseen: Foreseen, scope: Scope, step: str, epsilon: float) -> Forese
 
 
 def _shown(served: Served, foreseen: Foreseen) -> str:
-    return fit(foreseen.choices, served.decider.policy.budget_tokens).rendered
+    return fit(foreseen.choices, foreseen.room(served.decider.policy.budget_tokens)).rendered

@@ -152,7 +152,7 @@ class Packets:
             policy="evaluated",
             final=True,
         )
-        packet = assemble(header, foreseen.choices, budget)
+        packet = assemble(header, foreseen.choices, foreseen.room(budget))
         book.sent(packet)
         return Shown(packet.rendered, [item.text for item in packet.items], packet.tokens)
 
@@ -173,7 +173,9 @@ def policies(
         known["hybrid"] = lambda: searching("hybrid", embedder)
     if model is not None:
         known["full"] = partial(_packets, packs, policy, model, embedder)
-        known["needs"] = lambda: where_needs(_packets(packs, replace(policy, bar=0.0), model, embedder))
+        known["needs"] = lambda: where_needs(
+            _packets(packs, replace(policy, bar=0.0, brief_below=0.0), model, embedder)
+        )
         for appetite, values in APPETITES.items():
             known[appetite] = partial(_packets, packs, replace(policy, **asdict(values)), model, embedder)
     return known

@@ -12,7 +12,8 @@ class Appetite:
     """How readily something is said: the least probability of an item, what a token has to earn, and the bar.
 
     least_of_best: the share of the likeliest item's probability that another needs. least_unasked: the least
-    probability of a value whose key answers none of the step's needs.
+    probability of a value whose key answers none of the step's needs. brief_below: how many candidates have to be
+    expected to hold something needed, or the packet is short (trigger.doubt).
     """
 
     threshold: float
@@ -20,12 +21,19 @@ class Appetite:
     bar: float
     least_of_best: float
     least_unasked: float
+    brief_below: float
 
 
 APPETITES: Final[Mapping[str, Appetite]] = {
-    "frugal": Appetite(threshold=0.1, token_price=0.00002, bar=0.3, least_of_best=0.01, least_unasked=0.015),
-    "balanced": Appetite(threshold=0.005, token_price=0.00002, bar=0.06, least_of_best=0.01, least_unasked=0.015),
-    "generous": Appetite(threshold=0.0, token_price=0.0, bar=0.02, least_of_best=0.0, least_unasked=0.0),
+    "frugal": Appetite(
+        threshold=0.1, token_price=0.00002, bar=0.3, least_of_best=0.01, least_unasked=0.015, brief_below=0.4
+    ),
+    "balanced": Appetite(
+        threshold=0.005, token_price=0.00002, bar=0.06, least_of_best=0.01, least_unasked=0.015, brief_below=0.4
+    ),
+    "generous": Appetite(
+        threshold=0.0, token_price=0.0, bar=0.02, least_of_best=0.0, least_unasked=0.0, brief_below=0.0
+    ),
 }
 """By name. A generous step fills the budget that is left with what is likeliest; docs/reference/foresight.md has what
 each costs and reaches."""
@@ -45,6 +53,7 @@ class Policy:
     bar: float = 0.06
     least_of_best: float = 0.01
     least_unasked: float = 0.015
+    brief_below: float = 0.4
     other_scenes: bool = True
     workflows: bool = True
     epsilon: float = 0.0
