@@ -11,13 +11,13 @@ STEP = {"id": "s1", "goal": "refund order W77", "needs": ["order_id"]}
 OTHER = {"id": "s2", "goal": "say goodbye"}
 
 
-def restart(stage, *, lost=None):
-    """The process forgets; the journal does not. lost: the id of a packet whose record it does not have."""
+def restart(stage, *, lost=()):
+    """The process forgets; the journal does not. lost: ids of packets whose record it does not have."""
     stage.replay.pipeline.packets._books.clear()
     stage.replay.pipeline.prepared.forget()
     stage.replay.pipeline.memories._hot.clear()
-    if lost:
-        del stage.replay.journal._packets[lost]
+    for one in lost:
+        del stage.replay.journal._packets[one]
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -61,11 +61,31 @@ def test_a_packet_that_is_made_again_since_its_record_was_lost_has_its_name_if_i
         first = stage.packets.pop((RUN, "s1"))
         if meanwhile == "an event":
             await stage.event('{"order_id": "W78"}', kind="observation", tool="find", role="tool")
-        restart(stage, lost=first.id)
+        restart(stage, lost=[first.id])
         await stage.say("step", **begin)
         again = stage.packets[RUN, "s1"]
         assert again.final
         assert (again.id == first.id) is (again.rendered == first.rendered) is (meanwhile == "nothing")
+
+    staged(play)
+
+
+def test_a_final_packet_has_its_name_though_the_records_of_prepared_ones_were_lost_with_its_own():
+    async def play(stage):
+        await stage.plan(STEP)
+        for order in ("W77", "W78"):
+            await stage.event(f'{{"order_id": "{order}"}}', kind="observation", tool="find", role="tool")
+        begin = {"id": "b1", "step": "s1", "phase": "begin"}
+        await stage.say("step", **begin)
+        first = stage.packets.pop((RUN, "s1"))
+        await stage.replay.pipeline.record()
+        recorded_ids = list(stage.replay.journal._packets)
+        assert len(recorded_ids) == first.version > 2
+        restart(stage, lost=recorded_ids)
+        await stage.say("step", **begin)
+        again = stage.packets[RUN, "s1"]
+        assert (again.final, again.id) == (True, first.id)
+        assert again.version < first.version
 
     staged(play)
 

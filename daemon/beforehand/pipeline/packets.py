@@ -31,7 +31,8 @@ _INCOMPLETE: Final = "nothing worth saying in what has come; messages that were 
 @dataclass(slots=True)
 class Packets:
     """A packet is named by its step, its version and the place in the run that it was made at: one that is made again
-    after a crash, since its record was lost, has the name that the agent may know already. Never by what it says: a
+    after a crash, since its record was lost, has the name that the agent may know already. A step's first final packet
+    is named without its version, which counts prepared ones whose records may be lost, too. Never by what it says: a
     name outlives what was erased.
 
     policy: the daemon's own, for a step that nothing could be decided for.
@@ -148,10 +149,12 @@ class Packets:
     def _header(
         self, session: Session, step: Step, foreseen: Foreseen, served: Served, *, final: bool, late: bool
     ) -> PacketHeader:
-        version = self._books[session.scope].next_version(step.id)
+        book = self._books[session.scope]
+        version = book.next_version(step.id)
+        named = 0 if final and not book.has_final(step.id) else version
         now_us = self.clock.now_us()
         return PacketHeader(
-            id=_packet_id(session.scope, step.id, version, session.position, final=final),
+            id=_packet_id(session.scope, step.id, named, session.position, final=final),
             scope=session.scope,
             step=step.id,
             plan_revision=session.itinerary.revision,
