@@ -128,12 +128,10 @@ class Foresight:
         items = [_said(memory, session, decided, index, now_us, model) for index in said]
         roomy = candidates.sight.column(Column.TOKENS)[said].sum() < self._policy.budget_tokens
         choices += told_apart(items, candidates, said, memory.facts.stale(now_us)) if roomy else items
-        seen, finds = len(memory.events), matter.finds
-        foreseen = Foreseen(choices, self.missing, seen, matter.firings, decided, finds, matter.faults, shadow=other)
-        if likely is None:
-            return foreseen
+        made = choices, self.missing, len(memory.events), matter.firings, decided, matter.finds, matter.faults
+        hoped = None if likely is None else expected(likely)
         brief = doubtful(candidates, likely, self._policy) and can_be_brief(choices)
-        return replace(foreseen, expected=expected(likely), brief=brief)
+        return Foreseen(*made, shadow=other, expected=hoped, brief=brief)
 
     def consider(self, memory: AgentMemory, session: Session, step: Step, now_us: int) -> Matter:
         """What a decision is made from: serving scores it, training collects it."""
