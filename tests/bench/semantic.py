@@ -31,7 +31,7 @@ Search = Callable[[Window], NDArray[np.int64]]
 DIMENSIONS = 256
 SIZES = (10_000, 100_000, 1_000_000)
 SHARES = (0.01, 0.1, 0.5, 1.0)
-AGENTS = 1_000
+AGENTS = 10_000
 QUERIES = 40
 K = 10
 
