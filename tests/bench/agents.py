@@ -1,7 +1,7 @@
 """Agents in a process of their own: they talk to a running daemon over a broker, and time what comes back.
 
-`python -m tests.bench.agents PORT SECONDS PID` prints one JSON object of lists of milliseconds, and of rates; PID: the
-daemon's, to see what it takes of a processor (Linux).
+`python -m tests.bench.agents PORT SECONDS PID ...` prints one JSON object of lists of milliseconds, and of rates; PID:
+the daemon's, to see what it takes of a processor (Linux). Several daemons divide the agents among them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,11 @@ ECHO = "bench/echo"
 
 @dataclass
 class Agents:
-    """All runs on one connection. `taken`: samples in milliseconds, by what was measured."""
+    """All runs on one connection. `taken`: samples in milliseconds, by what was measured. named: events of the busy
+    stretch that a packet named as the newest it was made from."""
 
     connection: Connection
+    shards: int = 1
     taken: dict[str, list[float]] = field(default_factory=dict)
     published: dict[str, float] = field(default_factory=dict)
     begun: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class Agents:
     newest: dict[str, str] = field(default_factory=dict)
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     numbers: itertools.count[int] = field(default_factory=itertools.count)
+    named: set[str] = field(default_factory=set)
     background: bool = False
 
     async def listen(self) -> None:
@@ -64,7 +67,7 @@ class Agents:
             self.stirred.set()
 
     def _hear(self, topic: str, body: dict[str, Any], now: float) -> None:
-        run = topic.split("/")[4]
+        run = topic.removeprefix(f"{topics.ROOT}/").split("/")[2 + (self.shards > 1)]
         if "durable_to" in body:
             self.durable[run] = body["durable_to"]
         elif body.get("final"):
@@ -74,14 +77,16 @@ class Agents:
         elif "watermark" in body:
             event = body["watermark"]["event"]
             self.newest[run] = event
-            if self.background and event in self.published:
+            if self.background and event in self.published and event not in self.named:
+                self.named.add(event)
                 self.taken.setdefault("refresh", []).append(1e3 * (now - self.published[event]))
 
     async def say(self, run: str, channel: str, **message: Any) -> None:
         payload = orjson.dumps(message)
         if channel == "event":
             self.published[message["id"]] = time.perf_counter()
-        await self.connection.publish(f"{topics.ROOT}/bench/a{run}/{run}/{channel}", payload)
+        root = topics.sharded_root("bench", f"a{run}", self.shards)
+        await self.connection.publish(f"{root}/bench/a{run}/{run}/{channel}", payload)
 
     async def begin(self, run: str, step: int, name: str) -> None:
         """Begin a step; its final packet is a sample of `name`. Then end it."""
@@ -106,12 +111,13 @@ class Agents:
                 await self.stirred.wait()
 
 
-async def measured(port: int, seconds: float, pid: int) -> dict[str, Any]:
+async def measured(port: int, seconds: float, pids: Sequence[int]) -> dict[str, Any]:
     """Idle, busy, a burst, and the client library, one after the other."""
     connection = Connection(ConnectionOptions(client_id="bench", port=port))
     await connection.open()
-    await connection.subscribe([ECHO, f"{topics.ROOT}/bench/+/+/packet/+", f"{topics.ROOT}/bench/+/+/receipt"])
-    agents = Agents(connection)
+    roots = f"{topics.ROOT}/+" if len(pids) > 1 else topics.ROOT
+    await connection.subscribe([ECHO, f"{roots}/bench/+/+/packet/+", f"{roots}/bench/+/+/receipt"])
+    agents = Agents(connection, len(pids))
     listening = asyncio.create_task(agents.listen())
     runs = [f"r{number}" for number in range(RUNS)]
     sources = {run: said.events(number) for number, run in enumerate(runs)}
@@ -125,16 +131,21 @@ async def measured(port: int, seconds: float, pid: int) -> dict[str, Any]:
         await agents.begin(runs[number % RUNS], number // RUNS, "begin idle")
         await asyncio.sleep(IDLE_S)
     agents.background = True
-    used_s = processor_s(pid)
+    used_s = sum(map(processor_s, pids))
     await _busy(agents, runs, sources, seconds)
-    used_s = processor_s(pid) - used_s
+    used_s = sum(map(processor_s, pids)) - used_s
     agents.background = False
     await _settled(agents)
     burst_s = await _burst(agents, runs)
     listening.cancel()
     await connection.close()
-    client = await _client(port)
-    return {**agents.taken, "client": client, "burst_per_s": BURST / burst_s, "cpu_percent": 100 * used_s / seconds}
+    return {
+        **agents.taken,
+        "client": await _client(port, len(pids)),
+        "burst_per_s": BURST / burst_s,
+        "cpu_percent": 100 * used_s / seconds,
+        "named_percent": 100 * len(agents.named) / (EVENTS_PER_S * seconds),
+    }
 
 
 async def _busy(agents: Agents, runs: list[str], sources: dict[str, Any], seconds: float) -> None:
@@ -179,11 +190,11 @@ async def _burst(agents: Agents, runs: list[str]) -> float:
     return time.perf_counter() - began
 
 
-async def _client(port: int) -> list[float]:
+async def _client(port: int, shards: int) -> list[float]:
     """Milliseconds of `before_step`, right after an event, through the client library."""
     taken = []
     broker = BrokerSettings(host="127.0.0.1", port=port)
-    async with connect(tenant="bench", agent="client", broker=broker) as agent:
+    async with connect(tenant="bench", agent="client", broker=broker, shards=shards) as agent:
         await agent.connected()
         run = agent.run("run")
         planned = said.plan(STEPS)
@@ -220,4 +231,4 @@ def processor_s(pid: int) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(measured(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])))))
+    print(json.dumps(asyncio.run(measured(int(sys.argv[1]), float(sys.argv[2]), [int(pid) for pid in sys.argv[3:]]))))
