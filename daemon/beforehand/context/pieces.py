@@ -98,7 +98,8 @@ def size_of(piece: Piece) -> int:
     choice, text = piece.of.choice, piece.text
     reasons = choice.why[:ITEM_REASONS]
     characters = len(choice.tool or choice.source or "") + sum(map(len, choice.event_ids[-ITEM_EVENTS:]))
-    characters += sum(len(name) for _, name, _ in reasons)
+    for _, name, _ in reasons:
+        characters += len(name)
     # A quoted text has no control characters, so in ASCII only these two are escaped.
     shown = len(text) + text.count('"') + text.count("\\") if text.isascii() else len(orjson.dumps(text))
     return FIXED_BYTES + 28 * len(choice.conflicts) + 80 * len(reasons) + ESCAPED_BYTES * characters + 2 * shown
@@ -107,11 +108,13 @@ def size_of(piece: Piece) -> int:
 def _offered(memory: Named) -> tuple[Piece, ...]:
     choice = memory.choice
     worth = choice.probability if choice.worth is None else choice.worth
+    if memory.head and len(memory.text) <= LONG_CHARS and (told := _in_record(memory, worth)) is not None:
+        return (told,)
     whole = _cut(memory, limits.ITEM_CHARS, worth)
     if whole is None:
         return ()
     if len(memory.text) <= LONG_CHARS:
-        return (_in_record(whole) if memory.head else whole,)
+        return (whole,)
     share = SHARE_KEPT if memory.keep else SHARE_BEGINNING
     short = _cut(memory, SHORT_CHARS, worth * share)
     if short is None or short.cost >= whole.cost:
@@ -160,12 +163,12 @@ def _cut(memory: Named, chars: int, worth: float) -> Piece | None:
     return Piece(memory, text, shown, rendering.text_quarters(text), worth)
 
 
-def _in_record(piece: Piece) -> Piece:
-    """A whole text as what names its record and what is said of it; as it is where quoting leaves nothing of either."""
-    memory = piece.of
+def _in_record(memory: Named, worth: float) -> Piece | None:
+    """A whole text as what names its record and what is said of it; None where quoting leaves nothing of either."""
     head, below = quote(memory.head), quote(memory.below)
     if not head or bool(below) != bool(memory.below):
-        return piece
+        return None
     cost = rendering.record_quarters(head)
     cost += rendering.BRACES_QUARTERS + rendering.text_quarters(below) if below else 0
-    return piece._replace(shown=piece.shown._replace(text=below, head=head), cost=cost)
+    shown = Shown(rendering.prefix_of(memory.choice), below, rendering.order_of(memory.choice, memory.id), head)
+    return Piece(memory, quote(memory.text), shown, cost, worth)
