@@ -26,6 +26,7 @@ NAMES = (
     "latency",
     "intake",
     "folding",
+    "deciding",
     "trimming",
     "restart",
     "footprint",
