@@ -97,12 +97,16 @@ class Traces:
         if searched == len(self._texts):
             return said
         new = self._texts[searched:]
-        texts = {passage.position: passage.text.casefold() for passage in event.passages}
-        if len(new) > _FEW:
-            found = {place: self._found_in(text) for place, text in texts.items()}
-        else:
-            found = {place: [*said.get(place, ()), *self._found_of(new, text)] for place, text in texts.items()}
-        said = {place: values for place, values in found.items() if values}
+        if len(new) <= _FEW:  # all passages at once first: they seldom have a new one
+            whole = "\n".join([passage.text for passage in event.passages]).casefold()
+            new = [value for value in new if value in whole]
+        if new:
+            texts = {passage.position: passage.text.casefold() for passage in event.passages}
+            if len(new) > _FEW:
+                found = {place: self._found_in(text) for place, text in texts.items()}
+            else:
+                found = {place: [*said.get(place, ()), *self._found_of(new, text)] for place, text in texts.items()}
+            said = {place: values for place, values in found.items() if values}
         self._said[event.row] = len(self._texts), said
         return said
 
@@ -136,23 +140,24 @@ class Stale:
         self._traces = traces
         self._at_us = at_us
         self._known_us = known_us
-        self._known: dict[tuple[int, int], bool] = {}
+        self._gone: dict[int, Sequence[int]] = {}
+
+    def gone(self, event: Remembered) -> Sequence[int]:
+        """Positions of the passages of the event that say something that is gone; worked out once."""
+        gone = self._gone.get(event.row)
+        if gone is None:
+            said = self._traces.said_by(event)
+            gone = tuple(place for place, texts in said.items() if self._says(event, event.passages[place], texts))
+            self._gone[event.row] = gone
+        return gone
 
     def says(self, event: Remembered, passage: Passage) -> bool:
-        """Whether a passage of the event says something that is gone; worked out once."""
-        said = self._traces.said_by(event).get(passage.position)
-        if said is None:
-            return False
-        place = event.row, passage.position
-        known = self._known.get(place)
-        if known is None:
-            known = self._known[place] = self._says(event, passage, said)
-        return known
+        """Whether a passage of the event says something that is gone."""
+        return passage.position in self.gone(event)
 
     def clean(self, event: Remembered) -> list[int] | None:
         """Numbers of the passages that may be said; None when all may."""
-        said = self._traces.said_by(event)
-        gone = {place for place in said if self.says(event, event.passages[place])}
+        gone = self.gone(event)
         return [number for number in range(len(event.passages)) if number not in gone] if gone else None
 
     def _says(self, event: Remembered, passage: Passage, said: Sequence[str]) -> bool:

@@ -40,12 +40,12 @@ def barred(
         why = {index: UNVOUCHED for index, event in enumerate(candidates.events) if not event.vouched}
     view = View(memory.recent(session, window) if window else ())
     stale = memory.facts.stale(now_us)
-    passages = [(event, candidates.passage(index)) for index, event in enumerate(candidates.events)]
+    events, numbers = candidates.events, candidates.numbers
     if view:
-        seen = (index for index, (event, passage) in enumerate(passages) if view.shows(event, passage))
+        seen = [index for index, event in enumerate(events) if view.shows(event, candidates.passage(index))]
         why |= dict.fromkeys(seen, "the agent still has it in view")
     if stale is not None:
-        gone = (index for index, (event, passage) in enumerate(passages) if stale.says(event, passage))
+        gone = [index for index, event in enumerate(events) if numbers[index] in stale.gone(event)]
         why |= dict.fromkeys(gone, "superseded")
     return why
 
