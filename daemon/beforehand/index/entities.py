@@ -24,6 +24,7 @@ Spot = tuple[int, int]
 """(row, position of the passage in its event)."""
 
 _POSITION_BITS: Final = 16
+_POSITION_MASK: Final = (1 << _POSITION_BITS) - 1
 _VALUE_CHARS: Final = 160
 _MENTION_WORDS: Final = 6
 _DUMB: Final = frozenset(("", "true", "false", "yes", "no", "none", "null", "ok", "success"))
@@ -144,18 +145,20 @@ def _last(places: postings.Postings) -> int:
 def _newest(columns: Iterable[postings.Postings], rows: Rows | None, end: int, limit: int | None) -> list[Spot]:
     """Spots of all columns, newest rows first, in the order of the event within a row; at most `limit`."""
     low, high = postings.bounds(rows, end)
+    low, high = low << _POSITION_BITS, high << _POSITION_BITS
     parts: list[NDArray[np.int64]] = []
     for places in columns:
-        column = postings.between(places, low << _POSITION_BITS, high << _POSITION_BITS)
-        kept = postings.among(column >> _POSITION_BITS, rows)
-        column = column if kept is None else column[kept]
+        column = postings.between(places, low, high)
+        if rows is not None:
+            kept = postings.among(column >> _POSITION_BITS, rows)
+            column = column if kept is None else column[kept]
         if limit is not None and len(column) > limit:  # whole rows, so that the order within one stays right
             oldest = column[len(column) - limit] >> _POSITION_BITS << _POSITION_BITS
-            column = column[np.searchsorted(column, oldest) :]
+            column = column[column.searchsorted(oldest) :]
         parts.append(column)
     if not parts or limit == 0:
         return []
-    places_found = distinct(np.concatenate(parts))
-    found_rows, positions = places_found >> _POSITION_BITS, places_found & ((1 << _POSITION_BITS) - 1)
-    order = np.lexsort((positions, -found_rows))[:limit]
-    return list(zip(found_rows[order].tolist(), positions[order].tolist(), strict=True))
+    found = np.concatenate(parts)
+    # with the row negated, the order wanted is that of the numbers
+    found = distinct(2 * (found & _POSITION_MASK) - found)[:limit]
+    return list(zip((-(found >> _POSITION_BITS)).tolist(), (found & _POSITION_MASK).tolist(), strict=True))

@@ -41,13 +41,16 @@ def fuse(
         weight = 1.0 if weights is None else weights.get(channel, 1.0)
         if weight == 0:
             continue
-        for rank, row in enumerate(rankings[channel], start=1):
-            known = ranks.setdefault(int(row), {})
-            if channel not in known:
+        for rank, row in enumerate(map(int, rankings[channel]), start=1):
+            known = ranks.get(row)
+            if known is None:
+                ranks[row] = {channel: rank}
+                scores[row] = weight / (constant + rank)
+            elif channel not in known:
                 known[channel] = rank
-                scores[int(row)] = scores.get(int(row), 0.0) + weight / (constant + rank)
-    order = sorted(scores, key=lambda row: (-scores[row], -row))[: max(0, k)]
-    return [(row, scores[row], ranks[row]) for row in order]
+                scores[row] += weight / (constant + rank)
+    order = sorted([(-score, -row) for row, score in scores.items()])[: max(0, k)]
+    return [(-row, -score, ranks[-row]) for score, row in order]
 
 
 def shares(

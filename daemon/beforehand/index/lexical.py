@@ -77,13 +77,12 @@ class Lexical:
 
     def search_terms(self, terms: Iterable[str], k: int, rows: Rows | None = None) -> Scored:
         """The same for a query that has been cut into its distinct terms."""
-        columns = self._columns(terms, rows)
+        columns, idfs = self._columns(terms, rows)
         if not columns or k < 1:
             return _NOTHING
-        impact = self._impact()
-        where = np.concatenate([column >> _CODE_BITS for column, _ in columns])
-        gain = np.concatenate([impact[column & _CODE_MASK] * idf for column, idf in columns])
-        found, scores = _summed(where, gain)
+        found = np.concatenate(columns)
+        gains = self._impact()[found & _CODE_MASK] * np.repeat(idfs, [len(column) for column in columns])
+        found, scores = _summed(found >> _CODE_BITS, gains)
         kept = postings.among(found, rows)
         if kept is not None:
             found, scores = found[kept], scores[kept]
@@ -93,19 +92,21 @@ class Lexical:
         """Every term that some row has."""
         return self._terms.keys()
 
-    def _columns(self, terms: Iterable[str], rows: Rows | None) -> list[tuple[NDArray[np.int64], float]]:
-        """(postings within the window, idf) for each of the terms that has any."""
+    def _columns(self, terms: Iterable[str], rows: Rows | None) -> tuple[list[NDArray[np.int64]], list[float]]:
+        """Postings within the window, and the idf, of each of the terms that has any."""
         low, high = postings.bounds(rows, self._end)
-        columns = []
+        low, high = low << _CODE_BITS, high << _CODE_BITS
+        columns, idfs = [], []
         for term in terms:
             known = self._terms.get(term)
             if known is None:
                 continue
-            column = postings.between(known, low << _CODE_BITS, high << _CODE_BITS)
+            column = postings.between(known, low, high)
             if len(column):
                 frequency = postings.count(known)
-                columns.append((column, math.log1p((self._texts - frequency + 0.5) / (frequency + 0.5))))
-        return columns
+                columns.append(column)
+                idfs.append(math.log1p((self._texts - frequency + 0.5) / (frequency + 0.5)))
+        return columns, idfs
 
     def _impact(self) -> NDArray[np.float64]:
         """What a posting is worth by its code (times idf), for the mean length of this moment."""
@@ -135,7 +136,7 @@ def _summed(rows: NDArray[np.int64], gains: NDArray[np.float64]) -> tuple[NDArra
     low = int(rows.min())
     if int(rows.max()) - low < _DENSE * len(rows):
         sums = np.asarray(np.bincount(rows - low, weights=gains), np.float64)
-        found = np.flatnonzero(sums).astype(np.int64)
+        found = sums.nonzero()[0].astype(np.int64, copy=False)
         return found + low, sums[found]
     order = np.argsort(rows, kind="stable")
     rows, gains = rows[order], gains[order]

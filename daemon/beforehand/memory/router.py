@@ -14,7 +14,7 @@ from beforehand.index.fusion import UNTRAINED, fuse, shares
 from beforehand.index.lexical import best
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.nearest import Ranked
-from beforehand.memory.recall import Found, Recall
+from beforehand.memory.recall import Channel, Found, Recall
 from beforehand.memory.record import Standing
 from beforehand.memory.stale import Stale
 from beforehand.memory.traits import Rows
@@ -48,15 +48,14 @@ def _true(memory: AgentMemory, stale: Stale, found: list[Found]) -> list[Found]:
     """Finds without the passages that are stale: of an event that has one, the others are found each by itself."""
     true: list[Found] = []
     for find in found:
-        if find.standing is not None:
-            true.append(find)
-            continue
         event = memory.events[find.row]
-        if find.passage is not None:
-            true += [] if stale.says(event, event.passages[find.passage]) else [find]
-            continue
-        clean = stale.clean(event)
-        true += [find] if clean is None else [find._replace(passage=number) for number in clean]
+        gone = stale.gone(event)
+        if not gone or find.standing is not None:
+            true.append(find)
+        elif find.passage is None:
+            true += [find._replace(passage=number) for number in stale.clean(event) or ()]
+        elif find.passage not in gone:
+            true.append(find)
     return true
 
 
@@ -74,23 +73,26 @@ def _exact(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
 
 
 def _lexical(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
-    rows, scores = _by_words(memory, asked, asked.k)
+    rows, scores = _by_words(memory, asked, asked.k, _allowed(memory, asked))
     pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
     return [Found(row, None, "lexical", rank, score) for rank, (row, score) in pairs]
 
 
 def _semantic(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
-    rows, scores = _by_meaning(memory, asked, asked.k, vector)
+    rows, scores = _by_meaning(memory, asked, asked.k, vector, _allowed(memory, asked))
     pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
     return [Found(row, None, "semantic", rank, score) for rank, (row, score) in pairs]
 
 
 def _hybrid(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
     """Lexical and semantic, fused by reciprocal rank; words weigh more."""
+    allowed = _allowed(memory, asked)
+    if allowed is not None and not len(allowed):
+        return []
     wide = min(2 * asked.k, limits.K_MAX)
     rankings = {
-        "lexical": _by_words(memory, asked, wide)[0].tolist(),
-        "semantic": _by_meaning(memory, asked, wide, vector)[0].tolist(),
+        "lexical": _by_words(memory, asked, wide, allowed)[0].tolist(),
+        "semantic": _by_meaning(memory, asked, wide, vector, allowed)[0].tolist(),
     }
     fused = fuse(rankings, asked.k, weights=UNTRAINED)
     return [Found(row, None, "hybrid", rank, score) for rank, (row, score, _) in enumerate(fused)]
@@ -101,27 +103,30 @@ def _tree(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
 
     Without vectors there is no tree, and words alone answer.
     """
+    allowed = _allowed(memory, asked)
     rows, scores = shares(
-        {"lexical": _by_words(memory, asked, _TO_SPREAD), "semantic": _by_meaning(memory, asked, _TO_SPREAD, vector)}
+        {
+            "lexical": _by_words(memory, asked, _TO_SPREAD, allowed),
+            "semantic": _by_meaning(memory, asked, _TO_SPREAD, vector, allowed),
+        }
     )
     if memory.topics is None:
         rows, scores = best(rows, scores, asked.k)
     else:
-        rows, scores = memory.topics.search(rows, scores, asked.k, within=_allowed(memory, asked))
+        rows, scores = memory.topics.search(rows, scores, asked.k, within=allowed)
     pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
     return [Found(row, None, "tree", rank, score) for rank, (row, score) in pairs]
 
 
 def _timeline(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     """The newest events that match, newest first."""
-    rows = memory.traits.matching(asked, _in_order(memory, asked))[: -asked.k - 1 : -1]
-    return [Found(row, None, "timeline", rank, 1.0 / (1 + rank)) for rank, row in enumerate(rows.tolist())]
+    return _newest(memory, asked, "timeline")
 
 
-def _window(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
+def _window(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
     """The newest events of the run as they came."""
-    plain = Recall("window", run=asked.run, last=asked.last or asked.k, k=asked.last or asked.k)
-    return [found._replace(channel="window") for found in _timeline(memory, plain, vector)]
+    count = asked.last or asked.k
+    return _newest(memory, Recall("window", run=asked.run, last=count, k=count), "window")
 
 
 def _facts(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
@@ -157,14 +162,18 @@ _CHANNELS: dict[str, Callable[[AgentMemory, Recall, Vector], list[Found]]] = {
 }
 
 
-def _by_words(memory: AgentMemory, asked: Recall, k: int) -> Ranked:
-    return memory.words.search_terms(memory.wordings.of(asked.query).sought, k, rows=_allowed(memory, asked))
+def _newest(memory: AgentMemory, asked: Recall, channel: Channel) -> list[Found]:
+    rows = memory.traits.matching(asked, _in_order(memory, asked))[: -asked.k - 1 : -1]
+    return [Found(row, None, channel, rank, 1.0 / (1 + rank)) for rank, row in enumerate(rows.tolist())]
 
 
-def _by_meaning(memory: AgentMemory, asked: Recall, k: int, vector: Vector) -> Ranked:
+def _by_words(memory: AgentMemory, asked: Recall, k: int, allowed: Rows | None) -> Ranked:
+    return memory.words.search_terms(memory.wordings.of(asked.query).sought, k, rows=allowed)
+
+
+def _by_meaning(memory: AgentMemory, asked: Recall, k: int, vector: Vector, allowed: Rows | None) -> Ranked:
     if vector is None or memory.vectors is None:
         return _NOTHING
-    allowed = _allowed(memory, asked)
     if asked.last is not None or asked.rows is not None:
         return memory.vectors.search(vector, k, rows=allowed)
     return memory.nearest.search(memory.vectors, (asked.query, k, asked.filter), vector, k, allowed)
