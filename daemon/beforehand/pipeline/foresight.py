@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Final
@@ -138,10 +138,11 @@ class Foresight:
         step = memory.flows.completed(step) if self._policy.workflows else step
         recent = self._recent_of(memory, session)
         facts = partial(facts_of, memory, step, now_us)
-        fired = fire(self._packs, situation_of(memory, session, step, now_us, recent), facts)
+        situation = situation_of(memory, session, step, now_us, recent)
+        fired = fire(self._packs, situation, facts, run=session.scope.run, now_us=now_us)
         moment = Moment.of(memory, session, step)
         found = self._find(memory, session, step, fired.firings, now_us)
-        finds = list(_as_asked(found, memory, step, others=self._policy.other_scenes))
+        finds = _as_asked(found, memory, step, others=self._policy.other_scenes)
         candidates = gather(moment, finds, Pool(moment, _glanced(moment, session), {one.row for _, _, one in finds}))
         seen = features.matrix(candidates, moment)
         by_name = {firing.rule.name for firing in fired.firings if any(asked.needs for asked in firing.recalls)}
@@ -157,8 +158,9 @@ class Foresight:
 
     def _find(
         self, memory: AgentMemory, session: Session, step: Step, firings: Sequence[Firing], now_us: int
-    ) -> Iterator[Find]:
+    ) -> list[Find]:
         """Finds of every rule that fired, then what is nearest by words, meaning and time."""
+        finds: list[Find] = []
         answered: dict[Recall, list[Found]] = {}
 
         def ask(asked: Recall) -> list[Found]:
@@ -168,8 +170,8 @@ class Foresight:
 
         for firing in firings:
             for filled in firing.recalls:
-                for found in ask(_of_this_run(filled, session, now_us)):
-                    yield firing.rule.name, firing.score / (1 + _FALLING * found.rank), found
+                name, score = firing.rule.name, firing.score
+                finds += [(name, score / (1 + _FALLING * found.rank), found) for found in ask(filled)]
         run = session.scope.run
         for plain in (
             Recall("exact", step.announcement, step.needs, now_us=now_us, k=_VALUES),
@@ -178,7 +180,8 @@ class Foresight:
             ),
             Recall("window", run=run, now_us=now_us, k=_NEWEST),
         ):
-            yield from ((None, 0.0, found) for found in ask(plain))
+            finds += [(None, 0.0, found) for found in ask(plain)]
+        return finds
 
     def _embed(self, query: str) -> Vector:
         return None if self._embedder is None or not query else self._embedder.embed([query])[0]
@@ -211,8 +214,8 @@ def _cooled(
             said = _id_of(memory, session, candidates, index, now_us)
             if book.within(said, rule, step.id, now_us):
                 claims[index] = NOT_ASKED
-                needed = _newly_needed(candidates, index, step, session, book.told(said))
-                if _is_advice(candidates, index) and not needed:
+                told = book.told(said)
+                if _is_advice(candidates, index) and not _newly_needed(candidates, index, step, session, told):
                     held.add(index)
     return replace(candidates, claims=cooled), held
 
@@ -231,22 +234,21 @@ def _newly_needed(candidates: Candidates, index: int, step: Step, session: Sessi
     return any(said & set(words(need)) for need in new)
 
 
-def _of_this_run(asked: Recall, session: Session, now_us: int) -> Recall:
-    """A rule's question put to memory now; `last` looks at this run, everything else at all the agent's runs."""
-    return replace(asked, run=session.scope.run if asked.last is not None else None, now_us=now_us)
-
-
-def _as_asked(finds: Iterator[Find], memory: AgentMemory, step: Step, *, others: bool) -> Iterator[Find]:
+def _as_asked(finds: list[Find], memory: AgentMemory, step: Step, *, others: bool) -> list[Find]:
     """Finds as a step with a label takes them: no rule asks for what bears another one, though the model may want it.
 
     A lesson is asked for wherever it was learned. others: whether what bears another label is taken at all.
     """
+    if not step.space:
+        return finds
+    taken: list[Find] = []
     for find in finds:
         event = memory.events[find[2].row]
         if not apart(step.space, event.space):
-            yield find
+            taken.append(find)
         elif others:
-            yield find if event.kind == "reflection" else (None, 0.0, find[2])
+            taken.append(find if event.kind == "reflection" else (None, 0.0, find[2]))
+    return taken
 
 
 def _id_of(memory: AgentMemory, session: Session, candidates: Candidates, index: int, now_us: int) -> str:

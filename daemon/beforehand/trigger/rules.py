@@ -70,9 +70,17 @@ class _Look:
                 self.sight.add_variable(name, value)
 
 
-def fire(packs: Sequence[Pack], situation: Situation, facts: Callable[[], Sequence[FactView]] | None = None) -> Verdict:
+def fire(
+    packs: Sequence[Pack],
+    situation: Situation,
+    facts: Callable[[], Sequence[FactView]] | None = None,
+    *,
+    run: str | None = None,
+    now_us: int = 0,
+) -> Verdict:
     """Try every rule of every pack on a situation. facts: finds those that the step speaks of; None: the situation's.
 
+    run, now_us: what questions are put with: those with `last` look at this run, the others at all the agent's runs.
     A condition that fails is reported in `faults` and stops no other. A rule whose questions all come out empty and
     that has no message does not fire. Cooldowns are kept by the items that a rule asks for, not by the rule (see
     `pipeline.runbook`), so that what has changed meanwhile is said. Takes about 0.15 ms for 15 rules; 0.5 ms more when
@@ -81,7 +89,7 @@ def fire(packs: Sequence[Pack], situation: Situation, facts: Callable[[], Sequen
     reads = frozenset().union(*(pack.variables for pack in packs))
     speech = words.speech(situation.step.goal, situation.step.tool, *situation.step.needs)
     look = _Look(situation, lambda: situation if facts is None else situation.with_facts(facts()), reads)
-    queries: dict[Template, str] = {}
+    fill = _Filling(run, now_us)
     firings: list[Firing] = []
     faults: list[Fault] = []
     for pack in packs:
@@ -92,45 +100,52 @@ def fire(packs: Sequence[Pack], situation: Situation, facts: Callable[[], Sequen
             except ConditionProblem as fault:
                 faults.append(Fault(rule.name, fault.problem))
                 continue
-            if met and (firing := _firing(rule, look.situation, queries)):
+            if met and (firing := _firing(rule, look.situation, fill)):
                 firings.append(firing)
     firings.sort(key=lambda each: (-each.rule.priority, -each.score, each.rule.name))
     return Verdict(tuple(firings), tuple(faults))
 
 
-def _firing(rule: Rule, situation: Situation, queries: dict[Template, str]) -> Firing | None:
-    filled = (_filled(action, situation, queries) for action in rule.actions)
-    recalls = tuple(recall for recall in filled if recall is not None)
+def _firing(rule: Rule, situation: Situation, fill: _Filling) -> Firing | None:
+    filled = [fill.recall(action, situation) for action in rule.actions]
+    recalls = tuple([recall for recall in filled if recall is not None])
     warning = rule.message.fill(situation, limits.ITEM_CHARS) if rule.message else None
     return Firing(rule, rule.weight, recalls, warning) if recalls or warning else None
 
 
-def _filled(action: RecallAction, situation: Situation, queries: dict[Template, str]) -> Recall | None:
-    """The question filled in; None when what it asks for or filters by comes out empty (it would match anything).
+class _Filling:
+    """Fills in the questions of the rules for one step. Texts are filled in once: many rules ask the same."""
 
-    queries: those that were filled in already, by template; many rules ask the same.
-    """
-    query = queries.get(action.query)
-    if query is None:
-        query = queries[action.query] = action.query.fill(situation)
-    keys, tools, tags = _list(action.keys, situation), _list(action.tools, situation), _list(action.tags, situation)
-    emptied = (action.tools and not tools) or (action.tags and not tags) or (action.keys and not keys)
-    aimless = not query and (action.channel in LOOSE or (action.channel == "exact" and not keys))
-    if emptied or aimless:
-        return None
-    return Recall(
-        channel=action.channel,
-        query=query,
-        needs=keys,
-        kinds=frozenset(action.kinds),
-        tools=frozenset(tools),
-        tags=frozenset(tags),
-        roles=frozenset(action.roles),
-        authorities=frozenset(action.sources),
-        ok=action.ok,
-        last=action.last,
-        k=action.k,
-    )
+    def __init__(self, run: str | None, now_us: int) -> None:
+        self._run = run
+        self._now_us = now_us
+        self._queries: dict[Template, str] = {}
+
+    def recall(self, action: RecallAction, situation: Situation) -> Recall | None:
+        """The question; None when what it asks for or filters by comes out empty (it would match anything)."""
+        query = self._queries.get(action.query)
+        if query is None:
+            query = self._queries[action.query] = action.query.fill(situation)
+        keys, tools, tags = _list(action.keys, situation), _list(action.tools, situation), _list(action.tags, situation)
+        emptied = (action.tools and not tools) or (action.tags and not tags) or (action.keys and not keys)
+        aimless = not query and (action.channel in LOOSE or (action.channel == "exact" and not keys))
+        if emptied or aimless:
+            return None
+        return Recall(
+            channel=action.channel,
+            query=query,
+            needs=keys,
+            kinds=frozenset(action.kinds),
+            tools=frozenset(tools),
+            tags=frozenset(tags),
+            roles=frozenset(action.roles),
+            authorities=frozenset(action.sources),
+            ok=action.ok,
+            run=None if action.last is None else self._run,
+            last=action.last,
+            now_us=self._now_us,
+            k=action.k,
+        )
 
 
 def _list(templates: tuple[Template, ...], situation: Situation) -> tuple[str, ...]:
