@@ -31,6 +31,8 @@ from beforehand.pipeline.hot import key_of
 from beforehand.pipeline.way import Pipeline
 from beforehand.ports import Journal, Measures
 from beforehand.settings import JournalSettings
+from beforehand.trigger.moment import forget_asks
+from beforehand.trigger.mutation import forget_tools
 from beforehand.trigger.words import forget_steps
 
 _log = structlog.get_logger()
@@ -44,6 +46,8 @@ _REMEMBERED: Final = (
     forget_shapes,
     forget_words,
     forget_steps,
+    forget_asks,
+    forget_tools,
 )
 """What the process keeps of texts to save work, agents and all."""
 AT_ONCE: Final = 250

@@ -128,8 +128,8 @@ class Said:
         focus = self.focus()
         held = self._running if focus == self.stretches - 1 else self._before
         most = max(2, self.stretches // 2)
-        counted = ((postings.count(self.holding[term]), term) for term in held)
-        telling = sorted(pair for pair in counted if pair[0] <= most)[:_KIN_TERMS]
+        counted = [(postings.count(self.holding[term]), term) for term in held]
+        telling = sorted([pair for pair in counted if pair[0] <= most])[:_KIN_TERMS]
         kin: dict[int, float] = {}
         whole = 1e-9
         for frequency, term in telling:

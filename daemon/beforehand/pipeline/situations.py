@@ -104,6 +104,6 @@ def _recent(event: Remembered, age: int) -> RecentEvent:
         ok=event.ok,
         role=event.role or "",
         source="" if event.authority == "unknown" else event.authority,
-        tags=tuple(sorted(event.tags)),
+        tags=tuple(sorted(event.tags)) if event.tags else (),
         age_events=age,
     )

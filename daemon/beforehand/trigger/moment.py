@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beforehand.index.growing import Ints
-from beforehand.index.segmentation import terms, words
+from beforehand.index.segmentation import name_words, terms
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.said import Said
 from beforehand.memory.session import Session
@@ -30,7 +31,18 @@ class Ask:
     @classmethod
     def of(cls, step: Step) -> Ask:
         """The words that a step's goal, tool and needs are made of."""
-        return cls(frozenset(terms(step.announcement)), tuple(frozenset(words(need)) for need in step.needs))
+        return announced(step.announcement, step.needs)
+
+
+@lru_cache(maxsize=1_024)
+def announced(announcement: str, needs: tuple[str, ...]) -> Ask:
+    """The same for its announcement and its needs; kept, since a step is asked about at every event until it begins."""
+    return Ask(frozenset(terms(announcement)), tuple(name_words(need) for need in needs))
+
+
+def forget_asks() -> None:
+    """Drop the announcements remembered to save work, so that nothing erased stays in them."""
+    announced.cache_clear()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import lru_cache
 from typing import Final
 
 from beforehand.trigger.words import split
@@ -56,10 +57,21 @@ def mutates(tool: str, goal: str = "", *, explicit: bool | None = None) -> bool:
     if explicit is not None:
         return explicit
     if tool:
-        own_name = [part for part in _NAMESPACE.split(tool) if part]
-        return _changes(split(own_name[-1])) if own_name else False
+        return tool_mutates(tool)
     first = split(goal)[:1]
     return bool(first) and first[0] in CHANGES
+
+
+@lru_cache(maxsize=1_024)
+def tool_mutates(tool: str) -> bool:
+    """The same by the name of a tool; kept, since it is asked several times for every decision."""
+    own_name = [part for part in _NAMESPACE.split(tool) if part]
+    return _changes(split(own_name[-1])) if own_name else False
+
+
+def forget_tools() -> None:
+    """Drop the names remembered to save work, so that nothing erased stays in them."""
+    tool_mutates.cache_clear()
 
 
 def _changes(words: list[str]) -> bool:

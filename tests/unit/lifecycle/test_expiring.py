@@ -26,6 +26,8 @@ from beforehand.memory.retention import DAY_US, Due
 from beforehand.messages import topics
 from beforehand.messages.topics import Scope
 from beforehand.settings import Settings
+from beforehand.trigger.moment import announced
+from beforehand.trigger.mutation import tool_mutates
 from beforehand.trigger.words import speech
 from forgetting import remembered
 from journal_samples import NOON_US
@@ -136,7 +138,7 @@ def test_what_the_process_keeps_of_texts_to_save_work_goes_too(tmp_path):
     async def play():
         async with scene.runs():
             await a_month(scene)
-            kept = (quote, speech, scene.daemon.pipeline.foresight._vector)
+            kept = (quote, speech, announced, tool_mutates, scene.daemon.pipeline.foresight._vector)
             assert all(one.cache_info().currsize for one in kept)
             assert segmentation.remembered_words()
             due = Due(scene.settings.retention.retention, scene.clock.now_us())
@@ -144,7 +146,7 @@ def test_what_the_process_keeps_of_texts_to_save_work_goes_too(tmp_path):
             await scene.daemon.expiring._look_at(whom, keys_of(scene.settings.journal))
             return [one.cache_info().currsize for one in kept], segmentation.remembered_words()
 
-    assert asyncio.run(play()) == ([0, 0, 0], 0)
+    assert asyncio.run(play()) == ([0, 0, 0, 0, 0], 0)
 
 
 def test_words_that_are_over_do_not_come_back_from_a_segment_nor_from_a_touch_meanwhile(tmp_path):
