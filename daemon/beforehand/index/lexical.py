@@ -81,7 +81,7 @@ class Lexical:
         if not columns or k < 1:
             return _NOTHING
         found = np.concatenate(columns)
-        gains = self._impact()[found & _CODE_MASK] * np.repeat(idfs, [len(column) for column in columns])
+        gains = self._impact()[found & _CODE_MASK] * np.array(idfs).repeat([len(column) for column in columns])
         found, scores = _summed(found >> _CODE_BITS, gains)
         kept = postings.among(found, rows)
         if kept is not None:

@@ -192,7 +192,7 @@ def _has(text: str, value: str) -> bool:
 
 
 def _is_unspaced(value: str) -> bool:
-    return any(char >= _SPACED_SCRIPTS for char in value)
+    return not value.isascii() and any(char >= _SPACED_SCRIPTS for char in value)
 
 
 def stands_in(value: str, text: str) -> bool:

@@ -56,8 +56,8 @@ class View:
     def __init__(self, events: Iterable[Remembered]) -> None:
         seen = list(events)
         self._rows = {event.row for event in seen}
-        self._texts = {passage.text.casefold() for event in seen for passage in event.passages}
-        self._whole = "\n".join([*(event.text.casefold() for event in seen), *self._texts])
+        passages = {passage.text for event in seen for passage in event.passages}
+        self._whole = "\n".join([*(event.text for event in seen), *passages]).casefold()
 
     def __bool__(self) -> bool:
         return bool(self._rows)
@@ -67,6 +67,6 @@ class View:
         if event.row in self._rows:
             return True
         text, value = passage.text.casefold(), passage.value
-        if text in self._texts or stands_in(text, self._whole):
+        if stands_in(text, self._whole):
             return bool(self)
         return is_identifier(passage) and value is not None and stands_in(value.casefold(), self._whole)

@@ -14,7 +14,7 @@ from beforehand import limits
 from beforehand.context.choice import Choice, identified, identity
 from beforehand.index.growing import Ints
 from beforehand.index.passages import Passage
-from beforehand.index.segmentation import terms, words
+from beforehand.index.segmentation import name_words, terms
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Found, Recall
 from beforehand.memory.remembered import Remembered
@@ -231,7 +231,7 @@ def _newly_needed(candidates: Candidates, index: int, step: Step, session: Sessi
     before = session.itinerary.steps.get(told or "")
     new = set(step.needs) - set(before.needs if before is not None else ())
     said = set(terms(candidates.passage(index).text)) if new else set()
-    return any(said & set(words(need)) for need in new)
+    return any(said & name_words(need) for need in new)
 
 
 def _as_asked(finds: list[Find], memory: AgentMemory, step: Step, *, others: bool) -> list[Find]:
