@@ -6,6 +6,8 @@ Nothing here is similar to anything: a value is found under its normal form or n
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, KeysView, Sequence
 from typing import Final
 
@@ -14,7 +16,6 @@ from numpy.typing import NDArray
 
 from beforehand.index import keys, postings
 from beforehand.index.extraction import Entity, extract, normal, normals
-from beforehand.index.growing import distinct
 from beforehand.index.passages import Passage
 from beforehand.index.semantic import Rows
 
@@ -144,21 +145,26 @@ def _last(places: postings.Postings) -> int:
 
 def _newest(columns: Iterable[postings.Postings], rows: Rows | None, end: int, limit: int | None) -> list[Spot]:
     """Spots of all columns, newest rows first, in the order of the event within a row; at most `limit`."""
-    low, high = postings.bounds(rows, end)
-    low, high = low << _POSITION_BITS, high << _POSITION_BITS
-    parts: list[NDArray[np.int64]] = []
+    found: list[int] = []
     for places in columns:
-        column = postings.between(places, low, high)
-        if rows is not None:
-            kept = postings.among(column >> _POSITION_BITS, rows)
-            column = column if kept is None else column[kept]
-        if limit is not None and len(column) > limit:  # whole rows, so that the order within one stays right
-            oldest = column[len(column) - limit] >> _POSITION_BITS << _POSITION_BITS
-            column = column[column.searchsorted(oldest) :]
-        parts.append(column)
-    if not parts or limit == 0:
-        return []
-    found = np.concatenate(parts)
-    # with the row negated, the order wanted is that of the numbers
-    found = distinct(2 * (found & _POSITION_MASK) - found)[:limit]
-    return list(zip((-(found >> _POSITION_BITS)).tolist(), (found & _POSITION_MASK).tolist(), strict=True))
+        if rows is None and isinstance(places, int):
+            found.append(places)
+            continue
+        column = _within(places, rows, end)
+        start = 0
+        if limit and len(column) > limit:  # whole rows, so that the order within one stays right
+            start = bisect_left(column, column[len(column) - limit] >> _POSITION_BITS << _POSITION_BITS)
+        found += column[start:].tolist()
+    # with the row negated, the order wanted is that of the numbers; a sort of so few is sooner done than arrays made
+    ordered = sorted({2 * (place & _POSITION_MASK) - place for place in found})[:limit]
+    return [(-(place >> _POSITION_BITS), place & _POSITION_MASK) for place in ordered]
+
+
+def _within(places: postings.Postings, rows: Rows | None, end: int) -> array[int] | NDArray[np.int64]:
+    """The places of these rows, ascending; not a copy when all are."""
+    if rows is None and not isinstance(places, int):
+        return places
+    low, high = postings.bounds(rows, end)
+    column = postings.between(places, low << _POSITION_BITS, high << _POSITION_BITS)
+    kept = postings.among(column >> _POSITION_BITS, rows)
+    return column if kept is None else column[kept]
