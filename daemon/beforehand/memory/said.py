@@ -7,7 +7,7 @@ and numbers; `kinship` finds which earlier stretches the running one belongs to.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import count, repeat
@@ -134,8 +134,12 @@ class Said:
         whole = 1e-9
         for frequency, term in telling:
             weight = math.log(1 + self.stretches / frequency)
-            whole += weight if frequency > 1 else 0.2 * weight
-            for stretch in _newest(self.holding[term]):
+            stretches = self.holding[term]
+            if isinstance(stretches, int):  # the focus alone
+                whole += 0.2 * weight
+                continue
+            whole += weight
+            for stretch in stretches[-_KIN_STRETCHES:]:
                 kin[stretch] = kin.get(stretch, 0.0) + weight
         shared = {stretch: min(1.0, weight / whole) for stretch, weight in kin.items()}
         shared[focus] = 1.0
@@ -162,10 +166,6 @@ class Said:
         if event.kind == "action":
             self.uses.rows[rows, Use.USED] += 1
             self.uses.rows[rows, Use.USED_AT] = self.count
-
-
-def _newest(stretches: Postings) -> Iterable[int]:
-    return (stretches,) if isinstance(stretches, int) else stretches[-_KIN_STRETCHES:]
 
 
 def _who(event: Remembered) -> Heard:

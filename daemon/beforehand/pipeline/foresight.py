@@ -164,9 +164,10 @@ class Foresight:
         answered: dict[Recall, list[Found]] = {}
 
         def ask(asked: Recall) -> list[Found]:
-            if asked not in answered:
-                answered[asked] = recall(memory, asked, self._vector(asked.query))
-            return answered[asked]
+            found = answered.get(asked)
+            if found is None:
+                found = answered[asked] = recall(memory, asked, self._vector(asked.query))
+            return found
 
         for firing in firings:
             for filled in firing.recalls:
