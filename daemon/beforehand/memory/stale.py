@@ -196,5 +196,19 @@ def _is_unspaced(value: str) -> bool:
 
 
 def stands_in(value: str, text: str) -> bool:
-    """Whether `value` stands in `text` at word bounds; both in lower case."""
-    return value in text and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+    """Whether `value` stands in `text` at word bounds; both in lower case.
+
+    Without a pattern: there are more values than `re` keeps patterns, and making one takes 100 us.
+    """
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        if not _goes_on(text[end : end + 1]) and not (start and _goes_on(text[start - 1])):
+            return True
+        start = text.find(value, start + 1)
+    return False
+
+
+def _goes_on(char: str) -> bool:
+    """Whether a word goes on with this character; not with none."""
+    return char.isalnum() or char == "_"

@@ -1,11 +1,13 @@
 """What is true no longer is found the same whenever it is asked for, and however many values were claimed since."""
 
+import re
 from random import Random
 
 from beforehand.index.passages import split
 from beforehand.memory.claims import Statement
 from beforehand.memory.facts import FactBook
 from beforehand.memory.remembered import Remembered
+from beforehand.memory.stale import stands_in
 from beforehand.messages.entry import Entry
 from beforehand.messages.inbound import Event
 from beforehand.messages.topics import Scope
@@ -58,3 +60,11 @@ def test_a_value_that_is_claimed_later_is_found_in_what_was_searched_before():
     assert gone(book, [first, second], 1) == [[], None]
     claim(book, 2, "Oslo")
     assert gone(book, [first, second], 2) == [[], []]
+
+
+def test_a_value_stands_in_a_text_where_no_word_goes_on_before_or_after_it():
+    draw = Random(5)
+    for _ in range(5_000):
+        value, text = ("".join(draw.choices("ab1_ -.\n²é中", k=draw.randint(0, most))) for most in (3, 12))
+        pattern = rf"(?<!\w){re.escape(value)}(?!\w)"
+        assert stands_in(value, text) == (re.search(pattern, text) is not None), (value, text)
