@@ -26,6 +26,33 @@ def distinct(numbers: Ints) -> Ints:
     return ordered[new]
 
 
+def in_turn(codes: Ints) -> Ints:
+    """Each of the codes (from 0 up) once, in the order of their first places.
+
+    By a table as long as the greatest, of which only the cells of these codes are touched: no sorting.
+    """
+    turns = np.arange(len(codes))
+    first = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+    first[codes[::-1]] = turns[::-1]
+    once: Ints = codes[first[codes] == turns]
+    return once
+
+
+def numbered(codes: Ints) -> tuple[Ints, Ints]:
+    """Each of the codes (from 0 up) once, as `in_turn`, and for each of them all the index among these."""
+    once = in_turn(codes)
+    number = np.empty(int(once.max(initial=-1)) + 1, np.int64)
+    number[once] = np.arange(len(once))
+    return once, number[codes]
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
+    """The numbers of several ranges one after another."""
+    shift = (starts - lengths.cumsum() + lengths).repeat(lengths)
+    numbers: Ints = np.arange(len(shift)) + shift
+    return numbers
+
+
 class Codes(dict[str, int]):
     """Names to 0, 1, 2, ... in order of first use; `names` has them by code."""
 
@@ -138,6 +165,4 @@ class Ragged:
         """The integers of `rows` one after another, and for each the index into `rows` that it belongs to."""
         starts = self._ends[rows]
         lengths = self._ends[rows + 1] - starts
-        owners = np.repeat(np.arange(len(rows)), lengths)
-        before = np.cumsum(lengths) - lengths
-        return self._flat[np.arange(len(owners)) + np.repeat(starts - before, lengths)].astype(np.int64), owners
+        return self._flat.take(ranges(starts, lengths)).astype(np.int64), np.arange(len(rows)).repeat(lengths)

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from beforehand import limits
-from beforehand.index.growing import Codes, Ints, Ragged, Series, Table
+from beforehand.index.growing import Codes, Ints, Ragged, Series, Table, ranges
 from beforehand.index.keys import first_index, surrounding
 from beforehand.index.passages import Passage
 from beforehand.index.segmentation import words
@@ -99,6 +99,21 @@ class Shelf:
         """The places of all passages of an event."""
         end = self._first[row + 1] if row + 1 < len(self._first) else self.columns.size
         return range(self._first[row], end)
+
+    def firsts(self, rows: Ints) -> Ints:
+        """The place of the first passage of each of some events."""
+        return self._first.all[rows]
+
+    def places_of(self, rows: Ints) -> Ints:
+        """The places of all passages of some events, one event after another."""
+        return ranges(self.firsts(rows), self._counts(rows))
+
+    def _counts(self, rows: Ints) -> Ints:
+        """How many passages each of some events has."""
+        firsts, after = self._first.all, rows + 1
+        ends = firsts.take(after, mode="clip")
+        ends[after == len(firsts)] = self.columns.size
+        return ends - firsts[rows]
 
     def key_code(self, words: frozenset[str]) -> int:
         """The code of a key's words; NONE for none."""
@@ -203,18 +218,9 @@ class Shelf:
         return code
 
     def newest(self, rows: Ints, most: int) -> Ints:
-        """Places of the passages of `rows` (oldest first), from the newest events back, about `most`, ascending."""
-        found: list[range] = []
-        count = 0
-        for row in rows[::-1].tolist():
-            places = self.places(row)
-            found.append(places)
-            count += len(places)
-            if count >= most:
-                break
-        if not found:
-            return np.zeros(0, np.int64)
-        return np.concatenate([np.arange(places.start, places.stop) for places in reversed(found)])
+        """The newest of `rows` (oldest first) which have about `most` passages together."""
+        passages = self._counts(rows[::-1]).cumsum()
+        return rows[-1 - int(passages.searchsorted(most)) :]
 
 
 def _folded(text: str) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beforehand import limits
-from beforehand.index.growing import Ints
+from beforehand.index.growing import Ints, in_turn
 from beforehand.index.passages import Passage
 from beforehand.memory.agent import AgentMemory
 from beforehand.memory.recall import Channel, Found
 from beforehand.memory.remembered import Remembered
-from beforehand.memory.shelf import Column
+from beforehand.memory.shelf import NONE, Column
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.pool import Pool
 from beforehand.trigger.sight import Floats, Sight
@@ -59,11 +59,10 @@ class Candidates:
     @classmethod
     def of(cls, memory: AgentMemory, sight: Sight, near: Floats, claims: dict[str, NDArray[np.float64]]) -> Self:
         """The candidates with their events."""
-        rows = sight.column(Column.ROW).tolist()
-        firsts = [memory.shelf.places(row).start for row in rows]
-        numbers = [place - first for place, first in zip(sight.places.tolist(), firsts, strict=True)]
-        events = [memory.events[row] for row in rows]
-        none = np.zeros(len(rows), np.bool_)
+        numbers: list[int] = (sight.places - memory.shelf.firsts(sight.column(Column.ROW))).tolist()
+        different = [memory.events[row] for row in sight.rows]
+        events = [different[index] for index in sight.of_row.tolist()]
+        none = np.zeros(len(numbers), np.bool_)
         return cls(memory, sight, near, claims, events, numbers, unasked=none, nameless=~none)
 
     def __len__(self) -> int:
@@ -89,20 +88,16 @@ def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
     found: an agent of many runs has so much that is alike that finds alone would leave no room for the run itself.
     What is alike in other runs is at most _OTHERS.
     """
-    places, owner = _expanded(moment, finds, pool)
+    at, owner = _expanded(moment, finds, pool)
     own = pool.likeliest(limits.CANDIDATES, own=True)
-    ahead = own[:_SURE]
-    distinct, first, back = np.unique(
-        np.concatenate((ahead, places, pool.likeliest(limits.CANDIDATES), own)), return_index=True, return_inverse=True
-    )
-    order = np.argsort(first)
-    order = order[_kept(moment, finds, owner, places, distinct[order], pool)]
-    chosen = np.sort(order[: limits.CANDIDATES])
-    sight = pool.sight.part(np.searchsorted(pool.sight.places, distinct[chosen]))
-    index = np.full(len(distinct), -1)
+    inorder = in_turn(np.concatenate((own[:_SURE], at, pool.likeliest(limits.CANDIDATES), own)))
+    chosen = np.sort(_kept(moment, finds, owner, at, inorder, pool)[: limits.CANDIDATES])
+    sight = pool.sight.part(chosen)
+    index = np.full(len(pool), -1)
     index[chosen] = np.arange(len(chosen))
-    at = index[back[len(ahead) :][: len(places)]]
-    owner, at = owner[at >= 0], at[at >= 0]
+    at = index[at]
+    taken = at >= 0
+    owner, at = owner[taken], at[taken]
     nearness = np.array([1.0 / (1 + found.rank) for _, _, found in finds], np.float32)[owner]
     channels = np.array([_CODE[found.channel] for _, _, found in finds], np.int64)[owner]
     near = np.zeros((len(chosen), len(CHANNELS)), np.float32)
@@ -112,7 +107,7 @@ def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:
     return Candidates.of(moment.memory, sight, near, _by_rule(finds, owner, at, claims, len(chosen)))
 
 
-def _kept(moment: Moment, finds: Sequence[Find], owner: Ints, places: Ints, inorder: Ints, pool: Pool) -> Ints:
+def _kept(moment: Moment, finds: Sequence[Find], owner: Ints, at: Ints, inorder: Ints, pool: Pool) -> Ints:
     """Those of `inorder` that may be candidates: of other runs _OTHERS, and what a rule has filtered out of them.
 
     What is alike in earlier runs, their values of the same key above all, is much, and seldom what this run needs.
@@ -125,26 +120,26 @@ def _kept(moment: Moment, finds: Sequence[Find], owner: Ints, places: Ints, inor
         ],
         np.bool_,
     )
-    free = pool.of_this_run(inorder) | np.isin(inorder, places[filtered[owner]])
-    return np.flatnonzero(free | (np.cumsum(~free) <= _OTHERS))
+    free = pool.here.copy()
+    free[at[filtered[owner]]] = True
+    free = free[inorder]
+    return inorder[free | ((~free).cumsum() <= _OTHERS)]
 
 
 def _expanded(moment: Moment, finds: Sequence[Find], pool: Pool) -> tuple[Ints, Ints]:
-    """The places that each find stands for, one after another, and the index of the find that each belongs to."""
-    of_event: dict[int, list[int]] = {}
-    places: list[int] = []
-    sizes: list[int] = []
-    for _, _, found in finds:
-        if found.passage is not None:
-            places.append(moment.shelf.place(found.row, found.passage))
-            sizes.append(1)
-            continue
-        best = of_event.get(found.row)
-        if best is None:
-            best = of_event[found.row] = pool.best(found.row, _PASSAGES_OF_ONE_EVENT)
-        places += best
-        sizes.append(len(best))
-    return np.array(places, np.int64), np.repeat(np.arange(len(finds)), sizes)
+    """What each find stands for in the pool, one after another, and the index of the find that each belongs to."""
+    rows = np.array([found.row for _, _, found in finds], np.int64)
+    passages = np.array([NONE if found.passage is None else found.passage for _, _, found in finds], np.int64)
+    whole = passages == NONE
+    best, counts = pool.best(rows[whole], _PASSAGES_OF_ONE_EVENT)
+    sizes = np.ones(len(finds), np.int64)
+    sizes[whole] = counts
+    owner = np.arange(len(finds)).repeat(sizes)
+    of_whole = whole[owner]
+    at = np.empty(len(owner), np.int64)
+    at[of_whole] = best
+    at[~of_whole] = pool.sight.places.searchsorted((moment.shelf.firsts(rows) + passages)[~whole])
+    return at, owner
 
 
 def _relevance(

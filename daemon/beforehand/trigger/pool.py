@@ -7,16 +7,16 @@ besides those that were found.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from beforehand.index.growing import Ints, distinct
+from beforehand.index.growing import Ints, distinct, ranges
 from beforehand.index.keys import shares_of
+from beforehand.memory.remembered import Remembered
 from beforehand.memory.shelf import NONE, Column, Fixed, Shelf
-from beforehand.memory.slots import ANY_TOOL, Fillings
+from beforehand.memory.slots import ANY_TOOL
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.sight import Floats, Sight, by_code
 
@@ -40,49 +40,51 @@ _WEIGHTS: Final = {
 class Pool:
     """Passages of the events that were found and of the newest of the run (`rows`, oldest first), with their hints.
 
-    sight: all of them, by ascending place. A record told in one line is seen and never chosen: its leaves are.
+    sight: all of them, by ascending place; a passage is told by its index in it. A record told in one line is seen and
+    never chosen: its leaves are. here: which are of the step's run, whatever the scene.
     """
 
     def __init__(self, moment: Moment, rows: Ints, found: Collection[int]) -> None:
         shelf = moment.shelf
-        others = [np.arange(places.start, places.stop) for places in map(shelf.places, found)]
-        self.sight = Sight.of(moment, distinct(np.concatenate([shelf.newest(rows, _GLANCED), *others])))
-        self._open = np.flatnonzero(self.sight.column(Column.SUMMARY) == 0)
-        self._places = self.sight.places[self._open]
+        told = distinct(np.concatenate((shelf.newest(rows, _GLANCED), np.array(list(found), np.int64))))
+        self.sight = Sight.of(moment, shelf.places_of(told))
+        events = [moment.memory.events[row] for row in self.sight.rows]
         numbers, stretches = moment.said.numbers(self.sight.rows)
-        self._hints = _hints(moment, self.sight, numbers, stretches)[self._open]
+        of_row = self.sight.of_row
+        self.here = np.array([event.run == moment.scene[0] for event in events], np.bool_)[of_row]
+        self._hints = _hints(moment, self.sight, events, numbers, stretches)
+        self._open = (self.sight.column(Column.SUMMARY) == 0).nonzero()[0]
+        self._own = self._open[(np.array(numbers) > 0)[of_row[self._open]]]
         self._rows = self.sight.column(Column.ROW)[self._open]
-        self._by_row = np.lexsort((-self._hints, self._rows))
-        of_row = self.sight.of_row[self._open]
-        self._own = (np.array(numbers) > 0)[of_row]
-        events, run = moment.memory.events, moment.scene[0]
-        self._here = np.array([events[row].run == run for row in self.sight.rows], np.bool_)[of_row]
+        self._by_row = self._open[np.lexsort((-self._hints[self._open], self._rows))]
 
-    def best(self, row: int, most: int) -> list[int]:
-        """Places of the likeliest passages of an event, likeliest first."""
-        first, last = np.searchsorted(self._rows, (row, row + 1))
-        places: list[int] = self._places[self._by_row[first : min(last, first + most)]].tolist()
-        return places
+    def __len__(self) -> int:
+        return len(self.sight.places)
 
-    def of_this_run(self, places: Ints) -> NDArray[np.bool_]:
-        """Which of its places are of the step's run, whatever the scene."""
-        return self._here[np.searchsorted(self._places, places)]
+    def best(self, rows: Ints, most: int) -> tuple[Ints, Ints]:
+        """The likeliest passages of each of some events, likeliest first, one event after another; how many of each."""
+        first = self._rows.searchsorted(rows)
+        counts = np.minimum(self._rows.searchsorted(rows, "right") - first, most)
+        return self._by_row[ranges(first, counts)], counts
 
     def likeliest(self, most: int, *, own: bool = False) -> Ints:
-        """Places of the likeliest passages of all, or of the run's own, likeliest first."""
-        chosen = np.flatnonzero(self._own) if own else np.arange(len(self._places))
+        """The likeliest passages of all, or of the run's own, likeliest first."""
+        chosen = self._own if own else self._open
         if len(chosen) > most:
             chosen = chosen[np.argpartition(-self._hints[chosen], most)[:most]]
-        return self._places[chosen[np.lexsort((-chosen, -self._hints[chosen]))]]
+        likeliest: Ints = chosen[np.lexsort((-chosen, -self._hints[chosen]))]
+        return likeliest
 
 
-def _hints(moment: Moment, sight: Sight, numbers: Sequence[int], stretches: Sequence[int]) -> Floats:
-    """numbers, stretches: of the events in sight, as `Said.numbers` gives them."""
+def _hints(
+    moment: Moment, sight: Sight, events: Sequence[Remembered], numbers: Sequence[int], stretches: Sequence[int]
+) -> Floats:
+    """events: those in sight. numbers, stretches: of these, as `Said.numbers` gives them."""
     shelf, said, fixed = moment.shelf, moment.said, sight.fixed
     kin = moment.kin
     near = np.array([kin.get(stretch, 0.0) for stretch in stretches], np.float32)
-    space, events = moment.step.space, moment.memory.events
-    mine = np.array([space is not None and events[row].space == space for row in sight.rows], np.float32)
+    space = moment.step.space
+    mine = np.array([space is not None and event.space == space for event in events], np.float32)
     ages = np.array([said.count - (number or _ELSEWHERE) for number in numbers], np.float32)
     filled = _filled(moment)
     hints: Floats = (
@@ -97,17 +99,21 @@ def _hints(moment: Moment, sight: Sight, numbers: Sequence[int], stretches: Sequ
     return hints
 
 
-def _asked(shelf: Shelf, moment: Moment, key: int, filled: Sequence[Fillings]) -> float:
+def _asked(shelf: Shelf, moment: Moment, key: int, filled: Mapping[int, float]) -> float:
     """How much a key answers to the needs by its words and by what filled them before."""
     if key == NONE:
         return 0.0
     covered = shares_of(shelf.keys[key], moment.ask.needs)[1]
-    share = max((known.keys.get(key, 0) / (known.count + 1) for known in filled), default=0.0)
-    return _WEIGHTS["key"] * covered + _WEIGHTS["slot"] * share
+    return _WEIGHTS["key"] * covered + _WEIGHTS["slot"] * filled.get(key, 0.0)
 
 
-def _filled(moment: Moment) -> list[Fillings]:
-    """What filled each need before, by this tool or, where it never was, by any."""
+def _filled(moment: Moment) -> dict[int, float]:
+    """The greatest share, by key, of what filled a need before, by this tool or, where it never was, by any."""
     slots, tool = moment.slots, moment.step.tool or "?"
-    found = (slots.of(tool, need) or slots.of(ANY_TOOL, need) for need in moment.ask.needs)
-    return [known for known in found if known is not None]
+    shares: dict[int, float] = {}
+    for need in moment.ask.needs:
+        known = slots.of(tool, need) or slots.of(ANY_TOOL, need)
+        if known is not None:
+            for key, count in known.keys.items():
+                shares[key] = max(shares.get(key, 0.0), count / (known.count + 1))
+    return shares

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.growing import Ints
+from beforehand.index.growing import Ints, numbered
 from beforehand.memory.shelf import NONE, Column
 from beforehand.trigger.moment import Moment
 
@@ -57,26 +57,25 @@ class Sight:
 
 
 def by_code(codes: Ints, fact: Callable[[int], Any]) -> Floats:
-    """What `fact` says of each code (from NONE up, and few), asked once for each that occurs."""
-    present = np.flatnonzero(np.bincount(codes - NONE))
-    facts = np.array([fact(code) for code in (present + NONE).tolist()], np.float32)
-    table = np.zeros((len(codes) and int(present[-1]) + 1, *facts.shape[1:]), np.float32)
-    table[present] = facts
-    return table[codes - NONE]
+    """What `fact` says of each code (from NONE up), asked once for each that occurs."""
+    present, back = numbered(codes - NONE)
+    return np.array([fact(code) for code in (present + NONE).tolist()], np.float32)[back]
 
 
 def _events(codes: Ints) -> tuple[list[int], Ints]:
     rows = codes[:, Column.ROW]
     begins = np.ones(len(rows), np.bool_)
     np.not_equal(rows[1:], rows[:-1], out=begins[1:])
-    return rows[begins].tolist(), np.cumsum(begins) - 1
+    return rows[begins].tolist(), begins.cumsum() - 1
 
 
 def _hits(moment: Moment, places: Ints) -> Floats:
     hits = np.zeros((len(places), len(moment.known)), np.float32)
     if len(moment.known):
         flat, owner = moment.shelf.words.gather(places)
-        spot = np.minimum(np.searchsorted(moment.known, flat), len(moment.known) - 1)
-        hit = moment.known[spot] == flat
-        hits[owner[hit], spot[hit]] = 1.0
+        number = np.zeros(len(moment.shelf.terms), np.int16)
+        number[moment.known] = np.arange(1, len(moment.known) + 1)
+        found = number[flat]
+        hit = found.nonzero()[0]
+        hits[owner[hit], found[hit] - 1] = 1.0
     return hits

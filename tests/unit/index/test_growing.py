@@ -3,12 +3,35 @@
 import numpy as np
 import pytest
 
-from beforehand.index.growing import Codes, Ragged, Series, Table, distinct
+from beforehand.index.growing import Codes, Ints, Ragged, Series, Table, distinct, in_turn, numbered, ranges
 
 
 @pytest.mark.parametrize("numbers", [[], [5], [3, 1, 3, 2, 1], [-2, 7, -2], list(range(50)) * 2])
 def test_each_number_once_and_ascending(numbers: list[int]):
     assert distinct(np.array(numbers, np.int64)).tolist() == sorted(set(numbers))
+
+
+def some_codes() -> list[Ints]:
+    rng = np.random.default_rng(7)
+    return [np.zeros(0, np.int64), np.array([5]), *(rng.integers(0, most, 300) for most in (1, 9, 300, 10**6))]
+
+
+@pytest.mark.parametrize("codes", some_codes())
+def test_codes_are_told_once_each_in_the_order_of_their_first_places(codes: Ints):
+    assert in_turn(codes).tolist() == list(dict.fromkeys(codes.tolist()))
+
+
+@pytest.mark.parametrize("codes", some_codes())
+def test_codes_are_numbered_as_numpy_does_but_in_the_order_of_their_first_places(codes: Ints):
+    once, number = numbered(codes)
+    assert np.sort(once).tolist() == np.unique(codes).tolist()
+    assert once[number].tolist() == codes.tolist()
+
+
+def test_ranges_are_told_one_after_another():
+    starts, lengths = np.array([7, 0, 3, 7]), np.array([2, 0, 1, 3])
+    assert ranges(starts, lengths).tolist() == [7, 8, 3, 7, 8, 9]
+    assert ranges(starts[:0], lengths[:0]).tolist() == []
 
 
 def test_names_get_numbers_in_order_of_first_use():
