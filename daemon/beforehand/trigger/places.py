@@ -53,22 +53,24 @@ def _in_time(out: Floats, at: Sight, moment: Moment) -> None:
 def _among_others(out: Floats, at: Sight, moment: Moment, uses: Tallies) -> None:
     """newest_of_key, rivals, siblings, unused_before: against other leaves of the same key."""
     keys = at.column(Column.KEY)
-    order = np.argsort(keys, kind="stable")
+    order = keys.argsort(kind="stable")
     rows, keys = at.column(Column.ROW)[order], keys[order]
+    begins_key = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=begins_key[1:])
+    begins = begins_key.copy()
+    begins[1:] |= rows[1:] != rows[:-1]
+    group, of_key = begins.cumsum() - 1, begins_key.cumsum() - 1
     latest = moment.said.latest
-    newest = np.array([latest.get(key, NONE) for key in keys.tolist()])
-    begins_key = np.concatenate(([True], keys[1:] != keys[:-1]))
-    begins = begins_key | np.concatenate(([True], rows[1:] != rows[:-1]))
-    group, of_key = np.cumsum(begins) - 1, np.cumsum(begins_key) - 1
+    newest = np.array([latest.get(key, NONE) for key in keys[begins_key].tolist()])[of_key]
     sizes = np.bincount(group)
-    to_here = np.cumsum(sizes)[group]
-    later = np.cumsum(np.bincount(of_key))[of_key] - to_here
+    to_here = sizes.cumsum()[group]
+    later = np.bincount(of_key).cumsum()[of_key] - to_here
     unused = uses[order, Use.USED] == 0
-    before = np.cumsum(unused) - unused
-    some = keys != NONE
-    sorted_out = np.ones((len(keys), 4), np.float32)
-    sorted_out[:, 0] = (newest == rows) & some
-    sorted_out[some, 1] = 1 / (1 + later[some])
-    sorted_out[some, 2] = 1 / sizes[group[some]]
-    sorted_out[some, 3] = 1 / (1 + (before - before[np.flatnonzero(begins)][group])[some])
+    before = unused.cumsum() - unused
+    sorted_out = np.empty((len(keys), 4), np.float32)
+    sorted_out[:, 0] = newest == rows
+    sorted_out[:, 1] = 1 / (1 + later)
+    sorted_out[:, 2] = 1 / sizes[group]
+    sorted_out[:, 3] = 1 / (1 + (before - before[begins][group]))
+    sorted_out[: keys.searchsorted(NONE, "right")] = (0, 1, 1, 1)
     out[order, 9:13] = sorted_out

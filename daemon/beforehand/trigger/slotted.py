@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from beforehand.index.growing import Ints
+from beforehand.index.growing import Ints, numbered
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.memory.slots import ANY_TOOL, Fillings
 from beforehand.trigger.moment import Moment
@@ -58,8 +58,8 @@ class _Values:
     """The different values of the candidates; features are raised for these and then spread."""
 
     def __init__(self, codes: Ints) -> None:
-        self._codes, self._back = np.unique(codes, return_inverse=True)
-        self._place = {code: index for index, code in enumerate(self._codes.tolist()) if code != NONE}
+        once, self._back = numbered(codes - NONE)
+        self._place = {code + NONE: index for index, code in enumerate(once.tolist()) if code}
         self._columns: dict[int, Floats] = {}
 
     def lift(self, column: int, code: int, value: float) -> None:
@@ -69,7 +69,7 @@ class _Values:
             return
         cells = self._columns.get(column)
         if cells is None:
-            cells = self._columns[column] = np.zeros(len(self._codes), np.float32)
+            cells = self._columns[column] = np.zeros(len(self._place) + 1, np.float32)
         cells[place] = max(cells[place], value)
 
     def spread(self, out: Floats) -> None:

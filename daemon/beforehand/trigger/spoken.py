@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.index.growing import Ints
+from beforehand.index.growing import Ints, numbered
 from beforehand.memory.said import Heard, Tallies, Use
 from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.trigger.moment import Moment
@@ -22,73 +22,80 @@ _ENOUGH: Final = 4.0
 def block(at: Sight, moment: Moment, uses: Tallies) -> Floats:
     """value_said to unused_identifier. uses: of the value of each, columns as in memory.said.Use."""
     out = np.zeros((len(at.places), 12), np.float32)
-    records, of_record = np.unique(at.column(Column.RECORD), return_inverse=True)
-    words, values, of_records = _heard(at, moment, records[records != NONE])
-    _of_value(out, values, moment.said.count)
+    records, of_record = numbered(at.column(Column.RECORD) - NONE)
+    told = (records > 0).nonzero()[0]
+    facts, words, values, of_records = _heard(at, moment, records[told] + NONE)
+    out[:, 0] = values.share(facts.said)
+    out[:, 1] = values.share(facts.told)
+    out[:, 2] = values.share(facts.used)
     sums = np.zeros((len(records), 3), np.float32)
-    sums[records != NONE] = _of_records(of_records, moment)
+    sums[told, 0] = of_records.sum(facts.weight * facts.said)
+    sums[told, 1] = of_records.sum(facts.weight * facts.told)
+    sums[told, 2] = of_records.sum(facts.weight * facts.in_args)
     _spread(out, sums[of_record], at)
-    newest = moment.said.newest_user
-    if newest:
-        out[:, 7] = words.share(words.heard[:, Heard.USER] == newest)
+    if moment.said.newest_user:
+        out[:, 7] = words.share(facts.newest)
     _of_use(out, at, moment.said.count, uses)
     return out
 
 
+class _Facts(NamedTuple):
+    """Of each of some different words: whether users said it, whether in their newest message, how lately it was told
+    and stood in arguments, whether it ever did; and its inverse document frequency over all events of the agent."""
+
+    said: NDArray[np.bool_]
+    newest: NDArray[np.bool_]
+    told: NDArray[np.float64]
+    used: NDArray[np.float64]
+    in_args: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, terms: Ints, moment: Moment) -> Self:
+        """The facts of `terms`."""
+        said, shelf = moment.said, moment.shelf
+        heard = said.heard.rows[said.words(terms)]
+        user, agent, args = heard[:, Heard.USER], heard[:, Heard.AGENT], heard[:, Heard.ARGS]
+        frequency = np.maximum(1, np.asarray(shelf.frequency)[terms])
+        return cls(
+            user > 0,
+            user == said.newest_user,
+            _fading(said.count, np.maximum(user, agent)),
+            _fading(said.count, args),
+            args > 0,
+            np.log((1 + shelf.events) / frequency),
+        )
+
+
 class _Words(NamedTuple):
-    """Words of n texts one after another: when each was heard, which text it belongs to, its code, how many texts."""
+    """Words of texts one after another: which word each is, which text it belongs to, and how many each text has."""
 
-    heard: Tallies
+    word: Ints
     owner: Ints
-    terms: Ints
-    texts: int
+    counts: Ints
 
-    def share(self, weight: NDArray[Any]) -> NDArray[np.float64]:
-        """The mean of a weight over the words of each text; 0 for a text without words."""
-        return self.sum(weight) / np.maximum(1, np.bincount(self.owner, minlength=self.texts))
+    def share(self, fact: NDArray[Any]) -> NDArray[np.float64]:
+        """The mean of a fact over the words of each text; 0 for a text without words."""
+        return self.sum(fact) / np.maximum(1, self.counts)
 
-    def sum(self, weight: NDArray[Any]) -> NDArray[np.float64]:
-        """The sum of a weight over the words of each text."""
-        return np.asarray(np.bincount(self.owner, weight, self.texts), np.float64)
+    def sum(self, fact: NDArray[Any]) -> NDArray[np.float64]:
+        """The sum of a fact over the words of each text."""
+        return np.asarray(np.bincount(self.owner, fact[self.word], len(self.counts)), np.float64)
 
 
-def _heard(at: Sight, moment: Moment, records: Ints) -> tuple[_Words, _Words, _Words]:
+def _heard(at: Sight, moment: Moment, records: Ints) -> tuple[_Facts, _Words, _Words, _Words]:
     """Words of the passages, of their values, and of records; each word is looked up once."""
     shelf = moment.shelf
     kinds = ((shelf.words, at.places), (shelf.value_words, at.places), (shelf.records, records))
-    parts = [(*words.gather(rows), len(rows)) for words, rows in kinds]
-    terms, back = np.unique(np.concatenate([flat for flat, _, _ in parts]), return_inverse=True)
-    heard = moment.said.heard.rows[moment.said.words(terms)]
-    ends = np.cumsum([len(flat) for flat, _, _ in parts])
-    of_part = np.split(back, ends[:-1])
-    passages, values, told = (
-        _Words(heard[which], owner, flat, count) for which, (flat, owner, count) in zip(of_part, parts, strict=True)
-    )
-    return passages, values, told
-
-
-def _of_value(out: Floats, values: _Words, count: int) -> None:
-    heard = values.heard
-    out[:, 0] = values.share(heard[:, Heard.USER] > 0)
-    out[:, 1] = values.share(_fading(count, np.maximum(heard[:, Heard.USER], heard[:, Heard.AGENT])))
-    out[:, 2] = values.share(_fading(count, heard[:, Heard.ARGS]))
-
-
-def _of_records(records: _Words, moment: Moment) -> NDArray[np.float64]:
-    """Shape (n, 3): weight of the words that users said, that were told lately, and that stood in arguments.
-
-    The weights are inverse document frequencies over all events of the agent.
-    """
-    shelf, heard, count = moment.shelf, records.heard, moment.said.count
-    frequency = np.maximum(1, [shelf.frequency[term] for term in records.terms.tolist()])
-    weight = np.log((1 + shelf.events) / frequency)
-    told = np.maximum(heard[:, Heard.USER], heard[:, Heard.AGENT])
-    parts = (
-        weight * (heard[:, Heard.USER] > 0),
-        weight * _fading(count, told),
-        weight * (heard[:, Heard.ARGS] > 0),
-    )
-    return np.stack([records.sum(part) for part in parts], axis=1)
+    flats, owners = zip(*(words.gather(rows) for words, rows in kinds), strict=True)
+    terms, which = numbered(np.concatenate(flats))
+    texts, start = [], 0
+    for owner, (_, rows) in zip(owners, kinds, strict=True):
+        end = start + len(owner)
+        texts.append(_Words(which[start:end], owner, np.bincount(owner, minlength=len(rows))))
+        start = end
+    passages, values, told = texts
+    return _Facts.of(terms, moment), passages, values, told
 
 
 def _spread(out: Floats, mine: Floats, at: Sight) -> None:
