@@ -72,13 +72,10 @@ class Candidates:
         """The passage that a candidate is."""
         return self.events[index].passages[self.numbers[index]]
 
-    def asked(self) -> list[dict[str, float]]:
-        """For each candidate the rules that ask for it, and how strongly."""
-        rules: list[dict[str, float]] = [{} for _ in self.numbers]
-        for rule, claims in self.claims.items():
-            for index in np.flatnonzero(claims != NOT_ASKED).tolist():
-                rules[index][rule] = float(claims[index])
-        return rules
+    def asked(self, index: int) -> dict[str, float]:
+        """The rules that ask for a candidate, and how strongly."""
+        claimed = {rule: float(claims[index]) for rule, claims in self.claims.items()}
+        return {rule: claim for rule, claim in claimed.items() if claim != NOT_ASKED}
 
 
 def gather(moment: Moment, finds: Sequence[Find], pool: Pool) -> Candidates:

@@ -48,7 +48,7 @@ _EXCERPT_CHARS: Final = 120
 class Decided:
     """Candidates with the arithmetic of each, shape (n,), and why one is left out (a missing index: it is said).
 
-    order: indices, best worth first. rules: those that ask for each, and how strongly. models: as the model has it.
+    order: indices, best worth first. models: as the model has it.
     opens: the share of the needs that is open to each, 1 for what does not compete (trigger.competing).
     utility: what feedback says of them, which the probabilities have in them; None: nothing.
     """
@@ -56,7 +56,6 @@ class Decided:
     candidates: Candidates
     order: list[int]
     models: NDArray[np.float64]
-    rules: list[dict[str, float]]
     probabilities: NDArray[np.float64]
     worths: NDArray[np.float64]
     opens: NDArray[np.float64]
@@ -71,7 +70,7 @@ class Decided:
     def why(self, index: int, model: str) -> tuple[Why, ...]:
         """The reasons, strongest first; what rounds to nothing is none. model: the name of the one that scored."""
         reasons: list[Why] = [
-            ("rule", name, round(claim, 4)) for name, claim in self.rules[index].items() if claim >= _TELLING
+            ("rule", name, round(claim, 4)) for name, claim in self.candidates.asked(index).items() if claim >= _TELLING
         ]
         scored = float(self.models[index])
         if scored >= _TELLING:
@@ -129,7 +128,9 @@ def decide(
         share, threshold = 1.0, max(threshold, RULES_THRESHOLD)
     count, sight = len(candidates), candidates.sight
     asked = candidates.claims if utility is None else utility.of_claims(candidates.claims)
-    claims = np.max([np.zeros(count), *asked.values()], axis=0)
+    claims = np.zeros(count)
+    for of_rule in asked.values():
+        np.maximum(claims, of_rule, out=claims)
     models = np.zeros(count) if scores is None else scores.astype(np.float64)
     likely = models if utility is None or scores is None else utility.of_model(scores)
     probabilities = np.maximum(likely, share * claims)
@@ -151,8 +152,7 @@ def decide(
     opens = np.where(competes, left_open(candidates, said, likely), 1.0)
     answered = said[(competes & (probabilities * opens < threshold))[said]]
     left_out |= dict.fromkeys(answered.tolist(), "likelier items answer the needs")
-    rules = candidates.asked()
-    return Decided(candidates, order.tolist(), models, rules, probabilities, worths, opens, left_out, utility)
+    return Decided(candidates, order.tolist(), models, probabilities, worths, opens, left_out, utility)
 
 
 def _score(why: Why) -> float:

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from beforehand.index.growing import distinct
 from beforehand.index.keys import EXACT, FAR, nearness, shares_of
 from beforehand.index.shapes import kinds_asked
 from beforehand.memory.shelf import NONE, Column, Shelf
@@ -26,16 +27,17 @@ def block(candidates: Candidates, moment: Moment) -> Floats:
     shelf, ask, sight = moment.shelf, moment.ask, candidates.sight
     out = np.zeros((len(candidates), 14), np.float32)
     needs = moment.step.needs
-    out[:, 0:2] = by_code(sight.column(Column.NAMED), lambda name: _nearness(shelf, needs, name))
+    out[:, 0:2] = by_code(sight.column(Column.NAMED), lambda names: [_nearness(shelf, needs, name) for name in names])
     keys, tools = sight.column(Column.KEY), sight.column(Column.TOOL)
-    pairs, back = np.unique((keys + 1) << 32 | (tools + 1), return_inverse=True)
-    met = [_named(shelf, ask, (pair >> 32) - 1, (pair & 0xFFFFFFFF) - 1) for pair in pairs.tolist()]
-    out[:, 2:6] = np.array(met, np.float32)[back]
+    pairs = (keys + 1) << 32 | (tools + 1)
+    different = distinct(pairs)
+    met = [_named(shelf, ask, (pair >> 32) - 1, (pair & 0xFFFFFFFF) - 1) for pair in different.tolist()]
+    out[:, 2:6] = np.array(met, np.float32)[different.searchsorted(pairs)]
     out[:, 6:9] = _words(moment, sight)
     kinds = sight.column(Column.KINDS)
     asked = [kinds_asked(need) for need in needs]
     if asked:
-        out[:, 9] = ((kinds[:, None] & np.array(asked)) != 0).mean(axis=1)
+        out[:, 9] = ((kinds[:, None] & np.array(asked)) != 0).sum(axis=1) / len(asked)
     out[:, 10] = np.bitwise_count(kinds) / _KINDS
     out[:, 11] = candidates.near[:, _EXACT]
     out[:, 12] = candidates.near[:, _BY_WORDS].max(axis=1)
@@ -48,7 +50,7 @@ def _nearness(shelf: Shelf, needs: Sequence[str], name: int) -> tuple[float, flo
     if name == NONE or not needs:
         return 0.0, 0.0
     key, around = shelf.names[name]
-    near, need = max((nearness(need, key, around), need) for need in needs)
+    near, need = max([(nearness(need, key, around), need) for need in needs])
     return near / EXACT, float(near > FAR and need.lower().endswith("s"))
 
 
@@ -65,7 +67,7 @@ def _words(moment: Moment, sight: Sight) -> Floats:
     if moment.ask.needs and len(moment.known):
         shares = sight.weighed(_of_needs(moment))
         out[:, 0] = shares.max(axis=1)
-        out[:, 1] = (shares > 0).mean(axis=1)
+        out[:, 1] = (shares > 0).sum(axis=1) / shares.shape[1]
     return out
 
 

@@ -7,7 +7,8 @@ besides those that were found.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from beforehand.index.growing import Ints, distinct, ranges
 from beforehand.index.keys import shares_of
 from beforehand.memory.remembered import Remembered
-from beforehand.memory.shelf import NONE, Column, Fixed, Shelf
+from beforehand.memory.shelf import NONE, Column, Fixed
 from beforehand.memory.slots import ANY_TOOL
 from beforehand.trigger.moment import Moment
 from beforehand.trigger.sight import Floats, Sight, by_code
@@ -80,15 +81,13 @@ def _hints(
     moment: Moment, sight: Sight, events: Sequence[Remembered], numbers: Sequence[int], stretches: Sequence[int]
 ) -> Floats:
     """events: those in sight. numbers, stretches: of these, as `Said.numbers` gives them."""
-    shelf, said, fixed = moment.shelf, moment.said, sight.fixed
-    kin = moment.kin
+    said, kin, fixed = moment.said, moment.kin, sight.fixed
     near = np.array([kin.get(stretch, 0.0) for stretch in stretches], np.float32)
     space = moment.step.space
     mine = np.array([space is not None and event.space == space for event in events], np.float32)
     ages = np.array([said.count - (number or _ELSEWHERE) for number in numbers], np.float32)
-    filled = _filled(moment)
     hints: Floats = (
-        by_code(sight.column(Column.KEY), lambda key: _asked(shelf, moment, key, filled))
+        by_code(sight.column(Column.KEY), partial(_asked, moment))
         + _WEIGHTS["words"] * sight.weighed(moment.weight)
         + _WEIGHTS["user"] * fixed[:, Fixed.FROM_USER]
         + _WEIGHTS["identifier"] * fixed[:, Fixed.IDENTIFIER]
@@ -99,12 +98,14 @@ def _hints(
     return hints
 
 
-def _asked(shelf: Shelf, moment: Moment, key: int, filled: Mapping[int, float]) -> float:
-    """How much a key answers to the needs by its words and by what filled them before."""
-    if key == NONE:
-        return 0.0
-    covered = shares_of(shelf.keys[key], moment.ask.needs)[1]
-    return _WEIGHTS["key"] * covered + _WEIGHTS["slot"] * filled.get(key, 0.0)
+def _asked(moment: Moment, keys: list[int]) -> list[float]:
+    """How much each key answers to the needs by its words and by what filled them before."""
+    words, needs, filled = moment.shelf.keys, moment.ask.needs, _filled(moment)
+    by_words, by_slot = _WEIGHTS["key"], _WEIGHTS["slot"]
+    return [
+        0.0 if key == NONE else by_words * shares_of(words[key], needs)[1] + by_slot * filled.get(key, 0.0)
+        for key in keys
+    ]
 
 
 def _filled(moment: Moment) -> dict[int, float]:

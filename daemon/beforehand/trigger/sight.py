@@ -56,10 +56,10 @@ class Sight:
         return type(self)(self.places[index], codes, self.fixed[index], self.hits[index], *_events(codes))
 
 
-def by_code(codes: Ints, fact: Callable[[int], Any]) -> Floats:
-    """What `fact` says of each code (from NONE up), asked once for each that occurs."""
+def by_code(codes: Ints, facts: Callable[[list[int]], list[Any]]) -> Floats:
+    """What `facts` says of the codes (from NONE up), asked once for those that occur, each of them once."""
     present, back = numbered(codes - NONE)
-    return np.array([fact(code) for code in (present + NONE).tolist()], np.float32)[back]
+    return np.array(facts((present + NONE).tolist()), np.float32)[back]
 
 
 def _events(codes: Ints) -> tuple[list[int], Ints]:
