@@ -1,6 +1,7 @@
 """Where the passages of events are on the shelf."""
 
 import numpy as np
+import orjson
 import pytest
 
 from beforehand.memory.agent import AgentMemory
@@ -14,7 +15,7 @@ def memory() -> AgentMemory:
     memory = AgentMemory("t", "a")
     for number, count in enumerate((2, 1, 3, 1)):
         data = {f"key{n}": f"value{n}" for n in range(count)}
-        body = codec.orjson.dumps({"kind": "observation", "role": "tool", "id": f"e{number}", "data": data})
+        body = orjson.dumps({"kind": "observation", "role": "tool", "id": f"e{number}", "data": data})
         memory.take(codec.read(Address(Scope("t", "a", "r"), "event"), body, received_us=number, arrival_id="unused"))
     return memory
 
