@@ -73,15 +73,11 @@ def _exact(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
 
 
 def _lexical(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
-    rows, scores = _by_words(memory, asked, asked.k, _allowed(memory, asked))
-    pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
-    return [Found(row, None, "lexical", rank, score) for rank, (row, score) in pairs]
+    return _ranked("lexical", _by_words(memory, asked, asked.k, _allowed(memory, asked)))
 
 
 def _semantic(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
-    rows, scores = _by_meaning(memory, asked, asked.k, vector, _allowed(memory, asked))
-    pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
-    return [Found(row, None, "semantic", rank, score) for rank, (row, score) in pairs]
+    return _ranked("semantic", _by_meaning(memory, asked, asked.k, vector, _allowed(memory, asked)))
 
 
 def _hybrid(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
@@ -111,11 +107,8 @@ def _tree(memory: AgentMemory, asked: Recall, vector: Vector) -> list[Found]:
         }
     )
     if memory.topics is None:
-        rows, scores = best(rows, scores, asked.k)
-    else:
-        rows, scores = memory.topics.search(rows, scores, asked.k, within=allowed)
-    pairs = enumerate(zip(rows.tolist(), scores.tolist(), strict=True))
-    return [Found(row, None, "tree", rank, score) for rank, (row, score) in pairs]
+        return _ranked("tree", best(rows, scores, asked.k))
+    return _ranked("tree", memory.topics.search(rows, scores, asked.k, within=allowed))
 
 
 def _timeline(memory: AgentMemory, asked: Recall, _: Vector) -> list[Found]:
@@ -160,6 +153,11 @@ _CHANNELS: dict[str, Callable[[AgentMemory, Recall, Vector], list[Found]]] = {
     "hybrid": _hybrid,
     "tree": _tree,
 }
+
+
+def _ranked(channel: Channel, ranked: Ranked) -> list[Found]:
+    pairs = enumerate(zip(*(column.tolist() for column in ranked), strict=True))
+    return [Found(row, None, channel, rank, score) for rank, (row, score) in pairs]
 
 
 def _newest(memory: AgentMemory, asked: Recall, channel: Channel) -> list[Found]:

@@ -170,8 +170,8 @@ class Foresight:
             return found
 
         for firing in firings:
+            name, score = firing.rule.name, firing.score
             for filled in firing.recalls:
-                name, score = firing.rule.name, firing.score
                 finds += [(name, score / (1 + _FALLING * found.rank), found) for found in ask(filled)]
         run = session.scope.run
         for plain in (
