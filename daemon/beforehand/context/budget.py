@@ -147,10 +147,6 @@ class _Purse:
 
 def _bundles(line: list[Piece]) -> list[_Bundle]:
     """The pieces of one line in the order in which they are worth buying, the first ones together."""
-    if len(line) == 1:
-        [piece] = line
-        cost = rendering.line_quarters(piece.shown.prefix) + piece.cost
-        return [_Bundle(piece.worth / cost, piece.shown.order, (piece,))]
     line.sort(key=lambda piece: (-piece.density, piece.shown.order))
     cost = rendering.line_quarters(line[0].shown.prefix)
     worth = best = 0.0
